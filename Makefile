@@ -12,9 +12,9 @@ demo: .venv/installed
 	$(BIN)/sociable demo
 
 test: .venv/installed-dev lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not extra'
 
-# What needs torch, Inspect AI or the site's generator: in an environment of its own, half a gigabyte larger.
+# What needs an extra (torch, Inspect AI, llama.cpp, the site's generator): in an environment of its own, half a gigabyte larger.
 test-extras: .venv-extras/installed
 	.venv-extras/bin/pytest -m extra -rs
 
