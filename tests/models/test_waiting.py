@@ -135,3 +135,12 @@ async def test_a_server_that_takes_one_at_a_time_is_asked_by_few(endpoint: Endpo
     await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(12)))
     seen = chat_server.requests(model.name)["models"][model.name]
     assert (seen["requests"], seen["peak"], model.limit.level) == (12, 3, 1)
+
+
+async def test_whoever_waits_for_an_endpoint_that_is_unusable_is_told_at_once(
+    endpoint: Endpoint, chat_server: ChatServer
+) -> None:
+    model = endpoint("down", attempts=2, max_connections=1)
+    found = await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(5)), return_exceptions=True)
+    assert all(isinstance(each, EndpointUnusable) for each in found)
+    assert chat_server.requests(model.name)["total"] == 2

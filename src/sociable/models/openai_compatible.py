@@ -124,26 +124,35 @@ class OpenAICompatibleModel:
     async def generate(self, request: Request) -> Reply:
         """Raises ContextLengthExceeded, RunFailure (after the last attempt) or EndpointUnusable."""
         self._check_length(request)
-        failures = put_off = 0
         async with self.limit.take_place(request.scope.item) as era:
-            while True:
-                try:
-                    reply = await self._attempt(request)
-                    self.limit.note_reply(era, reply.usage.input_tokens + reply.usage.output_tokens)
-                    return reply
-                except ServerSilent as error:
-                    self.limit.note_trouble(era)
-                    raise self._make_silence_error(error) from None
-                except TransientError as error:
-                    last = error
-                if last.overloaded:
-                    self.limit.note_trouble(era)
-                put_off += last.rate_limited
-                failures += not last.rate_limited
-                if failures >= self._settings.attempts or put_off >= self._settings.attempts * PUT_OFF_FACTOR:
-                    break
-                if not last.retry_after:
-                    await asyncio.sleep(min(60.0, 0.25 * 2 ** (failures + put_off)) * random.uniform(0.5, 1.0))
+            try:
+                return await self._ask(request, era)
+            except EndpointUnusable as error:
+                # Whoever waits would find out the same, one after the other.
+                self.limit.turn_away(error)
+                raise
+
+    async def _ask(self, request: Request, era: int) -> Reply:
+        """The reply, after as many attempts as it takes and may take."""
+        failures = put_off = 0
+        while True:
+            try:
+                reply = await self._attempt(request)
+                self.limit.note_reply(era, reply.usage.input_tokens + reply.usage.output_tokens)
+                return reply
+            except ServerSilent as error:
+                self.limit.note_trouble(era)
+                raise self._make_silence_error(error) from None
+            except TransientError as error:
+                last = error
+            if last.overloaded:
+                self.limit.note_trouble(era)
+            put_off += last.rate_limited
+            failures += not last.rate_limited
+            if failures >= self._settings.attempts or put_off >= self._settings.attempts * PUT_OFF_FACTOR:
+                break
+            if not last.retry_after:
+                await asyncio.sleep(min(60.0, 0.25 * 2 ** (failures + put_off)) * random.uniform(0.5, 1.0))
         problem = f"{self.name} at {self._url}: {self._remove_key(str(last))} (after {failures + put_off} attempts)"
         if not self._answered:
             raise EndpointUnusable(
