@@ -229,8 +229,9 @@ def test_a_build_is_not_gone_on_with_in_another_way(articles: Path, chat_server:
 
 
 def test_what_fails_for_want_of_a_reply_is_tried_again(articles: Path, chat_server: Any, tmp_path: Path) -> None:
+    (tmp_path / "hasty.toml").write_text("[roles.subject]\nattempts = 2\n")
     with pytest.raises((RunFolderError, runs.RunStopped), match=r"tried again|Resume|503|Overloaded"):
-        construct(articles, tmp_path / "build", model=f"openai-compatible/down@{chat_server.url}", config=None)
+        construct(articles, tmp_path / "build", model=f"openai-compatible/down@{chat_server.url}", config=tmp_path / "hasty.toml")
     assert not (tmp_path / "build" / "dataset.jsonl").exists()
     assert (tmp_path / "build" / "1-articles.jsonl").exists()
     # Nothing was written: another model may.
