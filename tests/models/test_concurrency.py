@@ -153,3 +153,16 @@ async def test_whoever_gives_up_waiting_takes_no_place() -> None:
         await asyncio.sleep(0)
     assert await patient == "b"
     assert await wait_for_place(limit, "d") == "d"
+
+
+async def test_whoever_is_turned_away_and_gives_up_at_once_returns_no_place() -> None:
+    limit = AdaptiveLimit(1, 1)
+    async with limit.take_place("a"):
+        waiting = asyncio.create_task(wait_for_place(limit, "b"))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        limit.turn_away(Interrupted("Interrupted."))
+        waiting.cancel()
+        with pytest.raises((asyncio.CancelledError, Interrupted)):
+            await waiting
+        assert limit._under_way == 1

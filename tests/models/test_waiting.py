@@ -144,3 +144,11 @@ async def test_whoever_waits_for_an_endpoint_that_is_unusable_is_told_at_once(
     found = await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(5)), return_exceptions=True)
     assert all(isinstance(each, EndpointUnusable) for each in found)
     assert chat_server.requests(model.name)["total"] == 2
+
+
+async def test_when_waits_grow_long_fewer_calls_are_made_at_once(endpoint: Endpoint, chat_server: ChatServer) -> None:
+    # Eight calls of 0.2 s wait up to 1.6 s on a server that takes one at a time; a quarter of the time-out is 1 s.
+    model = endpoint("one-slot", timeout_seconds=4.0, max_connections=8)
+    await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(8)))
+    assert model.limit.level == 4
+    assert chat_server.requests(model.name)["total"] == 8

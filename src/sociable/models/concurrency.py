@@ -95,7 +95,7 @@ class AdaptiveLimit:
         try:
             await place
         except asyncio.CancelledError:
-            if not place.cancelled():
+            if not place.cancelled() and place.exception() is None:
                 # The place was handed out in the moment in which nobody wanted it any more.
                 self._under_way -= 1
                 self._hand_out()
@@ -135,7 +135,8 @@ class AdaptiveLimit:
     def note_trouble(self, era: int) -> None:
         """Halves the number at once; of several calls that were begun before it was last halved only the first counts."""
         if era >= self._halved and self.level > 1:
-            self._goal = max(self._goal, self.level)
+            # A step that is still being tried is not gone back to.
+            self._goal = max(self._goal, self._lower[0] if self._lower else self.level)
             self._change_level(self.level // 2)
             self._lower, self._halved = None, self._era
 

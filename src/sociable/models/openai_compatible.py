@@ -48,6 +48,9 @@ MAX_REPLY_BYTES = 32 * 1024 * 1024
 PUT_OFF_FACTOR = 20
 """A server that asks to wait (429) is asked so many times as often as one that fails: it is only busy."""
 
+LONG_WAIT = 0.25
+"""The share of the time-out that a call may wait on a server before fewer are made at once."""
+
 CONNECT_SECONDS = 30.0
 """The limit for reaching a server at all."""
 
@@ -138,7 +141,11 @@ class OpenAICompatibleModel:
         while True:
             try:
                 reply = await self._attempt(request)
-                self.limit.note_reply(era, reply.usage.input_tokens + reply.usage.output_tokens)
+                waited = reply.timing and (reply.timing.first_token or reply.timing.whole)
+                if waited and waited > LONG_WAIT * self._settings.timeout_seconds:
+                    self.limit.note_trouble(era)
+                else:
+                    self.limit.note_reply(era, reply.usage.input_tokens + reply.usage.output_tokens)
                 return reply
             except ServerSilent as error:
                 self.limit.note_trouble(era)
