@@ -16,6 +16,7 @@ import functools
 import hashlib
 import importlib.util
 import json
+import random
 import re
 import sys
 import threading
@@ -234,7 +235,7 @@ def writer(call: Call) -> web.Response:
     if '"relationships"' in asked:
         scene = {
             "domain": "housing",
-            "scene": f"A hallway on a wet evening, number {chosen % 1000}. The Intelligent Assistant keeps the list of keys.",
+            "scene": f"A hallway on a wet evening, {_invent_words(chosen, 0)}. The Intelligent Assistant keeps the list of keys.",
             "characters": list(FIVE[: 2 + chosen % 4]),
             "relationships": [f"{one} rents from {other}." for one, other in zip(FIVE[1:], FIVE, strict=False)],
             "conflicts": [{"between": list(FIVE[:2]), "over": f"the key, {place}"} for place in range(1 + chosen % 3)],
@@ -251,8 +252,8 @@ def writer(call: Call) -> web.Response:
     for place in range(12):
         who, sentence = people[place % len(people)], SENTENCES[(chosen + place) % len(SENTENCES)]
         turns += [
-            {"role_from": who, "role_to": "Intelligent Assistant", "content": f"{sentence} That is my turn number {place}."},
-            {"role_from": "Intelligent Assistant", "role_to": who, "content": f"{place + 1} of you have asked me now."},
+            {"role_from": who, "role_to": "Intelligent Assistant", "content": f"{sentence} {_invent_words(chosen, place)}"},
+            {"role_from": "Intelligent Assistant", "role_to": who, "content": _invent_words(chosen, 100 + place)},
         ]
     turns = turns[:16]
     match chosen // 11 % 12:
@@ -263,6 +264,18 @@ def writer(call: Call) -> web.Response:
         case 2:
             turns = turns[:2]
     return says(call, json.dumps({"topic": "housing", "messages": turns}))
+
+
+def _invent_words(chosen: int, place: int) -> str:
+    """Fourteen words that nobody says elsewhere, so that no two dialogues are alike."""
+    generator = random.Random(f"{chosen} {place}")
+    return " ".join(
+        generator.choice("bdfgklmnprstvz")
+        + generator.choice("aeiou")
+        + generator.choice("lmnrst")
+        + generator.choice(("", "o", "en", "ig"))
+        for _ in range(14)
+    )
 
 
 def social(call: Call) -> web.Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,10 @@ RUN = ("run", "hsii", "--model", "human", "--limit", "1", "--stages", "1,2,3", "
 def test_a_person_answers_is_interrupted_and_goes_on(open_terminal: OpenTerminal, tmp_path: Path) -> None:
     first = open_terminal(*RUN)
     screen = first.wait_for(WHOM)
+    # What a model is told, and no more: role and task; how many cases there are, and how to stop.
+    told = " ".join(screen.split())
+    assert "You help several people at once" in told and "at most 120 words" in told
+    assert re.search(r"0 of \d+ done", told) and "Ctrl-C stops" in told
     assert "→" in screen  # the conversation so far
     assert '{"topic"' not in screen  # and not the prompt of a model
     first.type("99")
@@ -28,7 +33,8 @@ def test_a_person_answers_is_interrupted_and_goes_on(open_terminal: OpenTerminal
     first.type("1")
     first.wait_for(WHAT)
     first.type("I am with you.")
-    first.wait_for(WHOM)
+    screen = first.wait_for(WHOM)
+    assert " done; " in screen and "as you have seen it" in screen and "New since your last case" in screen
     first.process.send_signal(signal.SIGINT)
     first.wait_for("sociable resume mine")
     assert first.end() == 130

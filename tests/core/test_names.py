@@ -92,6 +92,29 @@ def test_a_title_tells_two_of_one_name_apart() -> None:
     assert find_person("Dr Bonsu", cast, aliases) is None
 
 
+CREW = ("Luca Scarpati", "Haji Musa Bello", "Ane Mikkelsen", "Rosa Bello", "COURT'S CLERK", "Head of Ward van der Berg")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Mr Scarpati", "Luca Scarpati"),
+        ("Haji", "Haji Musa Bello"),
+        ("Captain Mikkelsen, at the helm", "Ane Mikkelsen"),
+        ("ROSA", "Rosa Bello"),
+        ("the clerk", "COURT'S CLERK"),
+        ("Bello", None),  # two of them
+        ("Luca and Haji", None),
+        ("Luca Scarpati and Haji", None),
+        ("Scarpati's wife", None),
+        ("the court", None),
+        ("somebody of the crew, der da", None),
+    ],
+)
+def test_a_word_that_stands_in_one_name_only_names_its_bearer(text: str, named: str | None) -> None:
+    assert find_person(text, CREW, {}) == named
+
+
 def test_a_short_name_inside_a_longer_one_is_not_named() -> None:
     assert find_people("Ann Lee owes the captain's tailor.", CAST, ALIASES) == {"Ann Lee"}
     assert find_people("Ann Lee owes Ann.", CAST, ALIASES) == {"Ann Lee", "Ann"}

@@ -28,6 +28,16 @@ def test_the_same_article_has_the_same_id_in_every_layout(tmp_path: Path) -> Non
     assert [*read_articles(tmp_path / "b.csv")] == [one]
 
 
+def test_what_says_the_same_elsewhere_is_left_to_the_stage_for_it(tmp_path: Path) -> None:
+    lines = [{"title": "Strike", "text": "Nobody works.", "url": f"https://example.org/{n}"} for n in (1, 2, 2)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    first, second = read_articles(tmp_path / "a.jsonl")
+    assert second.id == f"{first.id}-2" and second.text == first.text
+    (tmp_path / "b.csv").write_text("title,content\nStrike,Nobody works.\n")
+    (tmp_path / "c.jsonl").write_text('{"title": "Strike", "body": "Nobody works."}')
+    assert [read_articles(tmp_path / name)[0].text for name in ("b.csv", "c.jsonl")] == ["Nobody works."] * 2
+
+
 def test_the_sign_between_columns_is_not_looked_for_in_their_names(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('Title,"Place; street; town",text\nFlood,"a; b; c",The river rose.\n')
     (tmp_path / "b.csv").write_text("Title;text\nFlood;The river, again, rose.\n")
@@ -53,7 +63,7 @@ def test_a_folder_of_texts_or_of_tables(tmp_path: Path) -> None:
         ("a.jsonl", '{"title": "x"}', "line 1: field 'text': is missing"),
         ("a.jsonl", "[1]", "expected an object with title and text, found list"),
         ("a.jsonl", '{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}', "line 2: field 'id': 'a' is used already"),
-        ("a.csv", "title,body\nx,y\n", "no column 'text'"),
+        ("a.csv", "title,words\nx,y\n", "no column 'text'"),
         ("a.pdf", "x", "not a kind of file that is read"),
         ("a.jsonl", "", "no article in it"),
     ],

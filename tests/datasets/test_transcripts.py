@@ -106,7 +106,7 @@ def test_what_is_no_conversation_is_said_with_its_place(text: str, said: str, tm
 def test_real_conversations_are_read_with_their_scene() -> None:
     found = {each.id: each for each in read_transcripts(GUM)}
     assert len(found) == 28
-    assert "David Shankbone" in found["GUM_interview_dungeon"].speakers
+    assert "DavidShankbone" in found["GUM_interview_dungeon"].speakers
     assert found["GUM_interview_peres"].scene.startswith("The future of the peace process")
 
 

@@ -1,6 +1,8 @@
 """Paired comparison against hand-worked numbers, scipy and simulation."""
 
+from itertools import product
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon  # type: ignore[import-untyped]
 
-from sociable.statistics.paired import PairedComparison, compare_paired
+from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
 
 Scores = dict[str, float]
 Clusters = dict[str, str]
@@ -184,3 +186,38 @@ def test_exchanging_the_sides_negates_the_difference(pairs: list[tuple[float, fl
     assert backward.difference is not None
     assert forward.difference == pytest.approx(-backward.difference, abs=1e-12)
     assert forward.p_value == backward.p_value
+
+
+def test_a_quantity_of_several_sums_is_compared_like_a_mean_where_it_is_one() -> None:
+    generator = np.random.default_rng(3)
+    one, other = generator.normal(0, 1, (9, 4)), generator.normal(0.4, 1, (9, 4))
+    names = {f"{cluster}-{place}": str(cluster) for cluster in range(9) for place in range(4)}
+    cases = [{f"{c}-{p}": float(side[c, p]) for c in range(9) for p in range(4)} for side in (one, other)]
+    expected = compare_paired(cases[0], cases[1], names)
+    totals = [np.stack([side.sum(axis=1), np.full(9, 4.0)], axis=1) for side in (one, other)]
+    value, low, high, p_value = compare_combined(*totals, lambda sums: sums[..., 0] / sums[..., 1])
+    assert value == pytest.approx(expected.difference)
+    assert p_value == pytest.approx(expected.p_value)
+    assert low == pytest.approx(expected.low, abs=0.1) and high == pytest.approx(expected.high, abs=0.1)
+
+
+def test_a_product_of_rates_is_swapped_cluster_by_cluster() -> None:
+    # Three clusters of two cases: (sum, weight) of two rates. All 8 swaps by hand.
+    first = np.array([[1, 2, 1, 1], [2, 2, 0, 2], [0, 2, 0, 0]], dtype=float)
+    second = np.array([[2, 2, 2, 2], [2, 2, 1, 2], [1, 2, 1, 1]], dtype=float)
+
+    def combine(sums: Any) -> Any:
+        return sums[..., 0] / sums[..., 1] * sums[..., 2] / sums[..., 3]
+
+    value, _, _, p_value = compare_combined(first, second, combine)
+    assert value == pytest.approx(5 / 6 * 4 / 5 - 3 / 6 * 1 / 3)
+    found = []
+    for swaps in product((0, 1), repeat=3):
+        sides = [np.where(np.array(swaps)[:, None], *pair).sum(axis=0) for pair in ((second, first), (first, second))]
+        found.append(abs(combine(sides[1]) - combine(sides[0])))
+    assert p_value == pytest.approx(np.mean(np.array(found) >= value - 1e-9))
+
+
+def test_over_nothing_there_is_no_quantity() -> None:
+    none = np.zeros((2, 2))
+    assert compare_combined(none, none, lambda sums: sums[..., 0] / sums[..., 1]) == (None, None, None, None)

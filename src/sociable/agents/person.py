@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import takewhile
 
 from sociable.core.errors import Interrupted
 from sociable.core.form import PERSON, Form, Question
 from sociable.core.records import Usage, make_storable
-from sociable.core.view import Block, Paragraph, Quotation
+from sociable.core.view import Block, Line, Paragraph, Quotation, Transcript
 from sociable.models.protocol import Reply, Request
 
 
@@ -30,19 +32,37 @@ class PersonModel:
         self._keyboard = keyboard
         self._typed = b""
         self._turn = asyncio.Lock()
-        self._answered = 0
+        self._shown: dict[str, Sequence[Line]] = {}
+        """The lines of each transcript that were shown last, by its title."""
+        self._episodes = (0, 0)
+
+    def note_progress(self, done: int, total: int) -> None:
+        """Takes note of how many episodes are over, of how many."""
+        self._episodes = done, total
 
     async def generate(self, request: Request) -> Reply:
         """Raises Interrupted when the person's input ends."""
         form = request.form() if request.form else _build_plain_form(request)
         async with self._turn:
-            self._answered += 1
             self._forget_what_was_typed_ahead()
+            done, total = self._episodes
             self._say("")
-            self._say(f"── {form.title} (your answer {self._answered} of this session) ──")
-            self._show(form.blocks)
+            self._say(f"── {form.title} ({done} of {total} done; Ctrl-C stops, and sociable resume goes on) ──")
+            self._show([part for block in form.blocks for part in self._mark_news(block)])
             answers = [await self._ask(question) for question in form.questions]
         return Reply(make_storable(form.reply(answers)).strip(), Usage(calls=1))
+
+    def _mark_news(self, block: Block) -> list[Block]:
+        """A transcript of which the beginning was shown last time, in two parts; any other block as it is."""
+        if not isinstance(block, Transcript) or block.folded:
+            return [block]
+        before = self._shown.get(block.title, ())
+        self._shown[block.title] = block.lines
+        known = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(before, block.lines, strict=False))))
+        if not 0 < known < len(block.lines):
+            return [block]
+        old = replace(block, title=f"{block.title}, as you have seen it".lstrip(", "), lines=block.lines[:known])
+        return [old, replace(block, title="New since your last case", lines=block.lines[known:])]
 
     def _forget_what_was_typed_ahead(self) -> None:
         """Drops what nobody can have meant for a question that was not on the screen yet; a pipe is another matter."""

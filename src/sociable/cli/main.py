@@ -304,6 +304,7 @@ def show(
     item: Annotated[str, typer.Argument(metavar="[EPISODE|CASE]", help="One of them; without it they are listed.")] = "",
     prompt: Annotated[bool, typer.Option("--prompt", help="Show exactly what was sent, or would be.")] = False,
     of: shared.Of = "",
+    find: shared.Find = "",
     dataset: shared.DatasetPath = None,
     prompts: shared.PromptsFolder = None,
     option: shared.Options = None,
@@ -317,7 +318,7 @@ def show(
         given = {"dataset": dataset, "prompts": prompts, "options": read_options(option)}
         showing.show_case(target, item, prompt, given)
     elif Path(target).exists() or "/" in target:
-        showing.show_run(Path(target), item, prompt, of)
+        showing.show_run(Path(target), item, prompt, of, find)
     else:
         raise InputError(f"'{target}' is neither a run folder nor a benchmark; `sociable list` names the benchmarks.")
 

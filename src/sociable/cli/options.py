@@ -89,6 +89,7 @@ Dialogues = Annotated[Path | None, declare_option("--dialogues", "DIR", "With --
 Features = Annotated[str, typer.Option("--features", help="tfidf, or embeddings (needs the extra sociable[embeddings]).")]
 _OF = "With --prompt, of a run: all calls of a participant, a purpose, or 'Maeve|speak'."
 Of = Annotated[str, declare_option("--of", "TEXT", _OF)]
+Find = Annotated[str, declare_option("--find", "TEXT", "Of a run's list: only lines with this text, as in 'wrong target'.")]
 HTMLFile = Annotated[Path | None, declare_option("--out", "FILE", "Write it as HTML too.")]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from rich.text import Text
 from sociable.api import runs
 from sociable.cli.output import console, say
 from sociable.core.errors import InputError
-from sociable.core.records import make_episode_id
+from sociable.core.records import Score, make_episode_id
 from sociable.engine.registry import find_benchmark
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
@@ -29,14 +31,18 @@ _MOMENT = re.compile(r"\bIt is \w+ (\d{1,2} \w+ \d{4}), (\d\d:\d\d)")
 """The time as residents of a town are told it, at the head of what they are asked."""
 
 
-def show_run(folder: Path, item: str, prompt: bool, of: str = "") -> None:
-    """Prints an episode of a run, or the calls that were made for it; without an ``item`` the names of all episodes.
+def show_run(folder: Path, item: str, prompt: bool, of: str = "", find: str = "") -> None:
+    """Prints an episode of a run, or the calls that were made for it; without an ``item`` a line for each episode.
 
-    ``of`` names a participant, a purpose or both, as in ``Maeve|speak``: then all calls that fit are printed.
+    ``find``: only lines with this text. ``of`` names a participant, a purpose or both, as in ``Maeve|speak``: then all
+    calls that fit are printed.
     """
     run = runs.load_result(folder, scored=(folder / "scores.json").exists())
     if not item:
-        for line in _list_episodes(run):
+        lines = [line for line in _list_episodes(run) if find.casefold() in line.casefold()]
+        if find and not lines:
+            raise InputError(f"No line of the list has '{find}' in it; without --find all episodes are listed.")
+        for line in lines:
             say(make_displayable(line))
         return
     episode = run.find_episode(item)
@@ -49,18 +55,15 @@ def show_run(folder: Path, item: str, prompt: bool, of: str = "") -> None:
 
 
 def _list_episodes(run: RunResult) -> Iterator[str]:
-    """A line for every episode, with its case's type and its score where the benchmark has one number an episode."""
-    identifiers = list(run.records.episodes.list_ids())
-    scores = {make_episode_id(each.scenario, each.repeat): each.value for each in run.scores if each.metric == "score"}
-    kinds = {each: str(getattr(run.study.scenarios.get(each.rpartition("#")[0]), "type", "")) for each in identifiers}
-    widths = [max(map(len, texts), default=0) for texts in (identifiers, kinds.values())]
-    for identifier in identifiers:
-        if identifier not in scores:
-            yield identifier
-            continue
-        value = scores[identifier]
-        result = "not scored" if value is None else f"score {value:.2f}"
-        yield f"{identifier:<{widths[0]}}  {kinds[identifier]:<{widths[1]}}  {result}"
+    """A line for every episode: how it ended, as its benchmark tells it."""
+    views = find_benchmark(run.manifest["benchmark"]).load_views()
+    scores: dict[str, dict[str, Score]] = defaultdict(dict)
+    for score in run.scores:
+        scores[make_episode_id(score.scenario, score.repeat)][score.metric] = score
+    rows = [[each.id, *views.list_cells(run, each, scores[each.id])] for each in run.records.episodes]
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)).rstrip()
 
 
 def _sort_by_time(calls: Iterable[Call]) -> list[Call]:

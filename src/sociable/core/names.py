@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Annotated
@@ -20,10 +21,14 @@ from sociable.core.prompts import put_on_one_line
 
 _WORD = re.compile(r"[^\W_]+")
 _GENITIVE = re.compile("['\u2019\u02bc]s\\b", re.IGNORECASE)
+_GENITIVE_WORD = re.compile("[^\\W_]+['\u2019\u02bc]s\\b", re.IGNORECASE)
 _ARTICLES = frozenset({"the", "a", "an"})
 _TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "mx", "dr", "doctor", "prof", "professor", "sir", "madam", "madame"}
     | {"dame", "lord", "lady", "rev", "reverend", "fr", "father", "sr", "sister"}
+)
+_PARTICLES = frozenset(
+    {"and", "bin", "binti", "dal", "del", "della", "den", "der", "des", "dos", "for", "from", "ibn", "las", "los", "van", "von"}
 )
 _GROUP = frozenset({"all", "anybody", "anyone", "both", "each", "everybody", "everyone", "others", "together"})
 
@@ -63,7 +68,8 @@ def find_person(text: str, characters: Sequence[str], aliases: Mapping[str, Iter
     """The one character ``text`` names, or None if it names nobody or more than one.
 
     First the whole text is compared with names and aliases, then without titles (so that ``Mr Lee`` and ``Mrs Lee`` can
-    be two); otherwise it must name one character only, and no group (``everyone, especially Ann``).
+    be two); otherwise it must name one character only, and no group (``everyone, especially Ann``). A word that stands in
+    one name only names its bearer.
     """
     for spelled in (_make_run, normalise_name):
         whole = spelled(text)
@@ -73,8 +79,22 @@ def find_person(text: str, characters: Sequence[str], aliases: Mapping[str, Iter
     # Ann's mother is not Ann, and everyone is not Ann alone.
     if not exact and (_GENITIVE.search(text) or has_group_name(text, characters, aliases)):
         return None
-    named = exact or find_people(text, characters, aliases)
+    named = exact or find_people(text, characters, aliases) | _find_by_own_words(text, characters, aliases)
     return next(iter(named)) if len(named) == 1 else None
+
+
+def _find_by_own_words(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> set[str]:
+    """The characters of whose names a word occurs in ``text`` that stands in nobody else's: ``Mr Scarpati``, ``Haji``."""
+    parts = {name: {word for each in (name, *aliases.get(name, ())) for word in _list_name_words(each)} for name in characters}
+    counts = Counter(chain.from_iterable(parts.values()))
+    said = {word for word in find_words(text) if counts[word] == 1}
+    return {name for name, own in parts.items() if own & said}
+
+
+def _list_name_words(name: str) -> list[str]:
+    # The prosecutor's courier is not the prosecutor.
+    words = find_words(_GENITIVE_WORD.sub(" ", name))
+    return [word for word in words if len(word) > 2 and word not in _ARTICLES | _TITLES | _PARTICLES | _GROUP]
 
 
 def strip_own_name(said: str, names: Iterable[str]) -> str:

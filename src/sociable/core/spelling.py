@@ -38,11 +38,14 @@ class Speller:
         return found
 
     def spell_record(self, record: R, path: str = "") -> R:
-        """The record with all names in it, and in the records inside it, spelled so. ``path`` is its own, with a full stop."""
+        """The record with all names in it, and in the records inside it, spelled so. ``path`` is its own, with a full stop.
+
+        A name that a field leaves empty stays so.
+        """
         update: dict[str, object] = {}
         for name, field, is_name in _list_fields(type(record)):
             value, inside = getattr(record, name), path + field
-            if is_name:
+            if is_name and value:
                 update[name] = (
                     self.spell(value, inside) if isinstance(value, str) else tuple(self.spell(v, inside) for v in value)
                 )

@@ -7,6 +7,7 @@ Nothing else means anything: data files are not trusted to write a pattern langu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated
@@ -26,6 +27,55 @@ def has_wording(text: str, wording: Sequence[Sequence[str]]) -> bool:
     """Whether any alternative of ``wording`` occurs in ``text``."""
     padded = pad_words(text)
     return any(all(_pad_phrase(phrase) in padded for phrase in alternative) for alternative in wording)
+
+
+def has_claim(text: str, wording: Sequence[Sequence[str]], reach: int = 3) -> bool:
+    """Whether ``text`` says what ``wording`` stands for: as ``has_wording``, but a phrase that is denied does not count.
+
+    A phrase is denied that has a negation within the ``reach`` words before it in its sentence, or that comes after "it is
+    not true that" and the like; a phrase with a negation of its own never is.
+    """
+    if not has_wording(text, wording):
+        return False
+    sentences = _cut_sentences(text)
+    return any(all(_is_claimed(phrase, sentences, reach) for phrase in alternative) for alternative in wording)
+
+
+def _is_claimed(phrase: str, sentences: Sequence[str], reach: int) -> bool:
+    run = _pad_phrase(phrase)
+    has_own = not _NEGATIONS.isdisjoint(run.split())
+    for sentence in sentences:
+        before, found, _ = sentence.partition(run)
+        while found:
+            if has_own or not (_DENIALS.search(before) or _NEGATIONS.intersection(before.split()[-reach:] if reach else ())):
+                return True
+            # The space that ends one run begins the next.
+            before, found, _ = _part_after(sentence, run, len(before) + len(run) - 1)
+    return False
+
+
+def _part_after(sentence: str, run: str, place: int) -> tuple[str, str, str]:
+    """``sentence`` before and after the first ``run`` from ``place`` on."""
+    at = sentence.find(run, place)
+    return (sentence, "", "") if at == -1 else (sentence[:at], run, sentence[at + len(run) :])
+
+
+@lru_cache(maxsize=1_000)
+def _cut_sentences(text: str) -> tuple[str, ...]:
+    """The padded words of each sentence; what comes after "No," is a sentence of its own."""
+    return tuple(map(pad_words, re.split(r"[!?;\n\u2013\u2014]+|[.:]+(?=\s|$)|(?<=\b[Nn]o),|(?<=\b[Nn]ot at all),", text)))
+
+
+_NEGATIONS = frozenset(
+    {"not", "never", "no", "nobody", "none", "nothing", "neither", "nor", "without", "cannot", "cant", "wont", "wasnt", "werent"}
+    | {f"{verb}nt" for verb in ("are", "could", "did", "do", "does", "had", "has", "have", "is", "must", "should", "would")}
+)
+_DENIALS = re.compile(
+    r" (?:not|isnt|wasnt|hardly|never) true | untrue | no truth | not the case | (?:deny|denies|denied) "
+    r"| (?:nobody|no one)(?: has)?(?: ever)? said | (?:never|did not|didnt) sa(?:y|id) "
+    r"| (?:a lie|false|nonsense)(?: to say)? that "
+)
+"""Words after which the rest of a sentence is denied."""
 
 
 # A turn is looked at by every rule of its scene, and a rule looks at every turn.

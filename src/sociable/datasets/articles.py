@@ -51,7 +51,21 @@ def read_articles(source: Path) -> list[Article]:
 
     Raises DataError naming file, line and field, and InputError where there is none.
     """
-    return read_items(source, lambda path: ((_make_article(raw), raw.place) for raw in _read_records(path)), "article", _EXPECTED)
+    return read_items(source, _read_all, "article", _EXPECTED)
+
+
+def _read_all(source: Path) -> Iterator[tuple[Article, str]]:
+    """Every article with its place. Two that say the same have ids of their own where none are given, until one is dropped."""
+    made: dict[str, list[Article]] = {}
+    for raw in _read_records(source):
+        article, is_made = _make_article(raw)
+        if is_made:
+            alike = made.setdefault(article.id, [])
+            if article not in alike:
+                alike.append(article)
+            if number := alike.index(article):
+                article = article.model_copy(update={"id": f"{article.id}-{number + 1}"})
+        yield article, raw.place
 
 
 def _read_records(source: Path) -> Iterator[RawRecord]:
@@ -79,21 +93,29 @@ def _read_plain(path: Path, folder: Path) -> RawRecord:
 def _read_rows(path: Path) -> Iterator[RawRecord]:
     for place, row in read_rows(path, ()):
         values = {name.strip().lower(): value for name, value in row.items()}
-        if "text" not in values:
+        if not values.keys() & {"text", *_TEXT_TOO}:
             raise DataError(f"{path}, row 1", "", "no column 'text'; expected the columns title, text, date and url")
         yield RawRecord(place, "", values)
 
 
-def _make_article(raw: RawRecord) -> Article:
+_TEXT_TOO = ("content", "body")
+"""Other names under which an article's text is found."""
+
+
+def _make_article(raw: RawRecord) -> tuple[Article, bool]:
+    """The article, and whether its id was made of what it says."""
     if not isinstance(raw.value, dict):
         raise DataError(raw.place, "", f"expected an object with title and text, found {type(raw.value).__name__}")
     values = {name: make_storable(str(raw.value.get(name) or "")).strip() for name in Article.model_fields}
+    said = (make_storable(str(raw.value.get(name) or "")).strip() for name in _TEXT_TOO)
+    values["text"] = values["text"] or next(filter(None, said), "")
     if not values["text"]:
         raise DataError(raw.place, "text", "is missing or empty; an article has a text")
     # The same article has the same id in whatever file it stands.
     digest = hashlib.sha256(f"{values['title']}\x00{values['text']}".encode()).hexdigest()[:16]
+    is_made = not values["id"]
     values["id"] = values["id"] or "-".join(filter(None, (make_slug(values["title"]), digest)))
-    return validate_record(Article, values, raw.place)
+    return validate_record(Article, values, raw.place), is_made
 
 
 # The choice.

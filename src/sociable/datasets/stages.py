@@ -7,6 +7,7 @@ stays on record. Some stages need all items at once, to see which are alike or w
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -84,13 +85,21 @@ class Writer:
     async def write(self, kind: type[R_], called: str, prompt: str, **values: str) -> R_:
         """The model's reply to a prompt, as a record. A reply that is none is asked for once more; then raises Rejected.
 
-        Fields of a reply that the record does not have are left out. ``called``: the record's name, in words.
+        Fields of a reply that the record does not have are left out; a reply that repeats the prompt's example is none.
+        ``called``: the record's name, in words.
         """
         asked: list[ChatMessage] = [{"role": "user", "content": self.prompts[prompt].render(**values)}]
+        examples = _list_examples(self.prompts[prompt].text)
+
+        async def write_once() -> R_:
+            written = _parse_reply(kind, await self.ask(asked), called)
+            _check_repetition(written.model_dump(mode="json"), examples)
+            return written
+
         try:
-            return _parse_reply(kind, await self.ask(asked), called)
+            return await write_once()
         except Rejected:
-            return _parse_reply(kind, await self.ask(asked), called)
+            return await write_once()
 
     async def ask(self, messages: list[ChatMessage]) -> str:
         """The model's reply as it is. Raises Rejected where it could not stand."""
@@ -136,6 +145,21 @@ class WholeStage(Stage[I_, I_]):
 
     reject: Callable[[Sequence[I_]], Mapping[str, Rejected]]
     """Returns, by id, why items are not handed on. The answer must be the same each time."""
+
+
+def _list_examples(prompt: str) -> frozenset[str]:
+    """The placeholders in a prompt's example of a reply: what it writes in place of words, roles and whole sentences."""
+    shown = "".join(line for line in prompt.splitlines() if line.startswith("{"))
+    found = (text for text in re.findall(r'"([^"]+)"', shown) if not text.startswith("$"))
+    return frozenset(text for text in found if "…" in text or " " in text or text.isupper())
+
+
+def _check_repetition(written: Any, examples: frozenset[str]) -> None:
+    """Raises Rejected where a text in what was written is a placeholder of the prompt."""
+    if isinstance(written, str) and written.strip() in examples:
+        raise Rejected("repeats the prompt's example", written)
+    for part in written.values() if isinstance(written, dict) else written if isinstance(written, list) else ():
+        _check_repetition(part, examples)
 
 
 def _parse_reply(kind: type[R_], reply: str, called: str) -> R_:

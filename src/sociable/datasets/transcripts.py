@@ -98,7 +98,12 @@ def _make_transcript(raw: RawRecord) -> Transcript:
 
 def _check_turn(turn: Any, number: int, place: str) -> dict[str, Any]:
     """A turn of a record, whose link is a number in the file. Raises DataError."""
-    if not isinstance(turn, Mapping) or "text" not in turn:
+    said = (
+        next((turn[name] for name in ("text", "content", "utterance") if turn.get(name) is not None), None)
+        if isinstance(turn, Mapping)
+        else None
+    )
+    if said is None:
         raise DataError(place, f"turns.{number}", "expected an object with speaker and text")
     for field in ("speaker", "to"):
         if not isinstance(turn.get(field) or "", str):
@@ -108,7 +113,7 @@ def _check_turn(turn: Any, number: int, place: str) -> dict[str, Any]:
     if link is not None and (not isinstance(link, int) or not 0 <= link < number):
         raise DataError(place, f"turns.{number}.reply_to", f"{link!r} is no turn before it; turns are counted from 0")
     names = {"speaker": _read_name(turn.get("speaker")), "to": _read_name(turn.get("to")) or None}
-    return {**names, "text": _clean(turn["text"]), "reply_to": link}
+    return {**names, "text": _clean(said), "reply_to": link}
 
 
 def _read_plain(path: Path) -> Transcript:
@@ -150,6 +155,26 @@ def _read_chat(path: Path) -> Transcript:
         if first != last and first in place_of and last in place_of:
             turns[place_of[last]].setdefault("reply_to", place_of[first])
     return Transcript(id=name, title=name, turns=tuple(SaidTurn.model_validate(turn) for turn in turns))
+
+
+_AND = re.compile(r"\s*(?:,|&|\band\b)\s*", re.IGNORECASE)
+
+
+def part_speakers(transcript: Transcript) -> Transcript:
+    """The transcript in which several who speak as one (``Ross and Chandler``) each say it.
+
+    They are parted only where one of them speaks alone elsewhere.
+    """
+    alone = {speaker for speaker in transcript.speakers if not _AND.search(speaker)}
+    turns: list[SaidTurn] = []
+    place_of: dict[int, int] = {}
+    for number, turn in enumerate(transcript.turns):
+        named = [name for name in _AND.split(turn.speaker) if name]
+        place_of[number] = len(turns)
+        link = None if turn.reply_to is None else place_of[turn.reply_to]
+        speakers = named if len(named) > 1 and alone.intersection(named) else [turn.speaker]
+        turns += [turn.model_copy(update={"speaker": speaker, "reply_to": link}) for speaker in speakers]
+    return transcript.model_copy(update={"turns": tuple(turns)})
 
 
 def find_addressees(transcript: Transcript) -> Transcript:
@@ -194,8 +219,8 @@ def _match_given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> 
 
 
 def _find_ways_to_call(speaker: str) -> list[str]:
-    """A name, its first and its last word: as people call one another."""
-    parts = [part for part in speaker.split() if len(part.strip(".")) > 1]
+    """A name, its first and its last word: as people call one another. ``DavidShankbone`` has two words."""
+    parts = [part for part in (speaker if " " in speaker else _CAMEL.sub(" ", speaker)).split() if len(part.strip(".")) > 1]
     return list(dict.fromkeys([speaker, *(parts[:1] + parts[-1:] if len(parts) > 1 else [])]))
 
 
@@ -217,11 +242,9 @@ def _is_called(text: str, name: str) -> bool:
 
 
 def _read_name(value: object) -> str:
-    """``DavidShankbone`` is David Shankbone; what has no letter is nobody."""
+    """A name as it is written; what has no letter is nobody."""
     text = _clean(value or "")
-    if not find_words(text):
-        return ""
-    return " ".join(_CAMEL.sub(" ", text).split()) if " " not in text else text
+    return text if find_words(text) else ""
 
 
 def _clean(value: object) -> str:

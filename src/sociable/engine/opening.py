@@ -17,6 +17,7 @@ from typing import Any
 
 import dotenv
 
+from sociable.agents.person import PersonModel
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.form import PERSON
 from sociable.core.run_folder import RunFolder
@@ -211,15 +212,24 @@ def open_run(
             for model, role, usage in journal.sum_usage():
                 budget.book(model, role, usage)
             models: list[JournalledModel] = []
+            people: list[PersonModel] = []
 
             def add_journal(seat: Seat) -> Seat:
                 if seat.model is None or seat.role not in build:
                     return seat
+                if isinstance(seat.model, PersonModel):
+                    people.append(seat.model)
                 models.append(JournalledModel(seat.model, journal, budget))
                 return replace(seat, model=models[-1])
 
             seats = opened.seats.change_each(add_journal)
-            progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
+
+            def report(counts: Progress) -> None:
+                for person in people:
+                    person.note_progress(counts.done, counts.total)
+                if watch:
+                    watch(counts, budget)
+
             rubric = find_rubric(settings.rubric) if settings.rubric else None
             yield (
                 Run(
@@ -230,7 +240,7 @@ def open_run(
                     budget=budget,
                     repeats=settings.repeats,
                     at_once=settings.at_once,
-                    progress=progress,
+                    progress=report,
                     journal=journal,
                     rubric=rubric,
                 ),

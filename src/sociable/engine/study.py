@@ -237,6 +237,10 @@ class Judged(ABC, Generic[E, R]):
         """
         return next(iter(self.win_rates)) if len(self.win_rates) == 1 else criterion.partition("|")[0]
 
+    def is_shown(self, criterion: str) -> bool:
+        """Whether people are given what judges decide by this criterion."""
+        return True
+
     def show(self, episode: E, criterion: str, reference: R | None) -> ShownPair | ShownQuestion | None:
         """The pair or question that judges judged, as a person reads it; None where there is nothing to show."""
         return None

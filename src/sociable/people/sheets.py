@@ -152,7 +152,8 @@ def list_judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
     for episode in run.records.episodes:
         by_criterion: dict[str, list[Judgment]] = defaultdict(list)
         for judgment in run.find_judgments(episode):
-            by_criterion[judgment.criterion].append(judgment)
+            if run.study.is_shown(judgment.criterion):
+                by_criterion[judgment.criterion].append(judgment)
         for criterion, judgments in by_criterion.items():
             by_judge = {judgment.judge: judgment.verdict for judgment in judgments}
             if panel <= by_judge.keys():

@@ -119,7 +119,7 @@ class _TableInTheTerminal:
     def _render_body(self, width: int) -> RenderableType:
         on_one_line = _make_columns(self.table)
         on_two_lines = [_put_on_two_lines(column) for column in on_one_line]
-        for columns in (on_one_line, on_two_lines, _join_texts(on_two_lines)):
+        for columns in (on_one_line, on_two_lines, _break_names(on_two_lines), _join_texts(on_two_lines)):
             if sum(column.width + _BETWEEN_COLUMNS for column in columns) - _BETWEEN_COLUMNS <= width:
                 return _render_columns(self.table, columns)
         return Group(*(part for number in range(len(self.table.rows)) for part in _render_row_as_list(self.table, number)))
@@ -168,6 +168,14 @@ def _put_on_two_lines(column: _Column) -> _Column:
 
 def _drop_brackets(interval: str) -> str:
     return interval if "-" in interval else interval.strip("[]()").replace(", ", "–")
+
+
+def _break_names(columns: Sequence[_Column]) -> Sequence[_Column]:
+    """Puts a model's name below its provider: where figures take two lines anyway, this costs nothing."""
+    return [
+        column if column.numeric else _Column(column.heading, [cell.replace("/", "/\n", 1) for cell in column.cells], False)
+        for column in columns
+    ]
 
 
 def _join_texts(columns: Sequence[_Column]) -> Sequence[_Column]:

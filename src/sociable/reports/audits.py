@@ -43,7 +43,11 @@ def rate_shortcuts(results: Sequence[ShortcutResult], tolerance: float) -> Callo
     if far := [result.name for result in results if abs(result.distance) > tolerance]:
         named = "; ".join(far)
         return Callout(f"{len(far)} of {len(results)} shortcuts are further than {tolerance:g} from chance: {named}.", Tone.BAD)
-    return Callout(f"No shortcut is further than {tolerance:g} from chance.", Tone.GOOD)
+    most = max(results, key=lambda result: abs(result.distance))
+    low, high, chance = most.hits.low, most.hits.high, most.chance
+    beyond = low is not None and high is not None and not low <= chance <= high
+    told = f"The farthest is '{most.name}': {format_with_interval(most.hits.value, low, high, 2)} against {chance:.2f} by chance."
+    return Callout(f"No shortcut is further than {tolerance:g} from chance. {told}", Tone.NEUTRAL if beyond else Tone.GOOD)
 
 
 def make_shortcuts_table(

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from sociable.core.records import Outcome, Score
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
-from sociable.statistics.paired import compare_paired
+from sociable.statistics.estimates import sum_by_cluster
+from sociable.statistics.intervals import Floats
+from sociable.statistics.metrics import CombinedMeans, Metric
+from sociable.statistics.paired import compare_combined, compare_paired
 
 _MAY_DIFFER = frozenset(
     {"model", "partner", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
     | {"max_connections", "max_cost", "limit", "scenarios", "repeats", "dataset"}
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
+_LOST = frozenset({Outcome.UNSCORED, Outcome.ERRORED})
 
 
 def find_differences(first: RunResult, second: RunResult) -> list[str]:
@@ -57,17 +63,9 @@ def _find_different_options(first: RunResult, second: RunResult) -> list[str]:
 def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], contrast: Sequence[Section] = ()) -> Document:
     """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
     names = [run.manifest["models"]["subject"] for run in (first, second)]
-    rows = []
     compared = [metric.name for metric in first.study.metrics.list_compared()]
-    for metric in (*compared, *_find_common_ratings(first, second)):
-        one, other = _average_repeats(first.scores, metric), _average_repeats(second.scores, metric)
-        clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
-        found = compare_paired(one, other, clusters)
-        common = one.keys() & other.keys()
-        means = [format_figure(fmean(values[case] for case in common) if common else None) for values in (one, other)]
-        p_value = "< 0.001" if found.p_value is not None and found.p_value < 0.001 else format_figure(found.p_value)
-        difference = format_with_interval(found.difference, found.low, found.high)
-        rows.append(Row([metric, *means, difference, p_value, str(found.cases), str(found.clusters)]))
+    rows = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
+    rows += [row for metric in first.study.metrics.list_combined() for row in _compare_combined(first, second, metric)]
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
         title="Comparison",
@@ -80,10 +78,51 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
                 *(Column(title, True) for title in ("B − A", "p", "Cases", "Clusters")),
             ],
             rows=rows,
-            note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row.",
+            note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row. "
+            "A score that is made of several means has them of all cases that both ran.",
         ),
         sections=[*([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []), *contrast],
     )
+
+
+def _compare_means(first: RunResult, second: RunResult, metric: str) -> Row:
+    one, other = _average_repeats(first.scores, metric), _average_repeats(second.scores, metric)
+    clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
+    found = compare_paired(one, other, clusters)
+    common = one.keys() & other.keys()
+    means = [fmean(values[case] for case in common) if common else None for values in (one, other)]
+    return _make_row(metric, means, (found.difference, found.low, found.high, found.p_value), found.cases, found.clusters)
+
+
+def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[Row]:
+    """The row of a metric that is made of others' means; none where a run lacks it."""
+    assert isinstance(metric.aggregate, CombinedMeans)
+    if any(
+        estimate is None or estimate.value is None for estimate in (first.estimate(metric.name), second.estimate(metric.name))
+    ):
+        return
+    parts = metric.aggregate.list_parts(first.scores)
+    if parts is None or parts != metric.aggregate.list_parts(second.scores):
+        return
+    lost = {score.scenario for run in (first, second) for score in run.scores if score.metric in parts and score.outcome in _LOST}
+    common = {score.scenario for score in first.scores} & {score.scenario for score in second.scores} - lost
+    one, other = (sum_by_cluster([score for score in run.scores if score.scenario in common], parts) for run in (first, second))
+
+    combine_means = metric.aggregate.combine
+
+    def combine(sums: Floats) -> Floats:
+        return combine_means(sums[..., 0::2] / sums[..., 1::2])
+
+    with np.errstate(invalid="ignore"):
+        means = [float(combine(each.sum(axis=0))) for each in (one, other)]
+    yield _make_row(metric.name, means, compare_combined(one, other, combine), len(common), len(one))
+
+
+def _make_row(metric: str, means: Sequence[float | None], found: tuple[float | None, ...], cases: int, clusters: int) -> Row:
+    difference, low, high, p = found
+    p_value = "< 0.001" if p is not None and p < 0.001 else format_figure(p)
+    shown = format_with_interval(difference, low, high)
+    return Row([metric, *map(format_figure, means), shown, p_value, str(cases), str(clusters)])
 
 
 def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:

@@ -106,9 +106,12 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     if unfinished:
         notes.append(f"{unfinished} episodes could not be judged in full. Resume the run to have them judged.")
     if unscored := [score for score in scores.scores if score.outcome == "unscored"]:
+        # Several metrics of an episode can rest on what failed: each cause counts once an episode.
+        causes = Counter(reason for _, _, reason in {(score.scenario, score.repeat, score.reason[:200]) for score in unscored})
         episodes = len({(score.scenario, score.repeat) for score in unscored})
-        reason = Counter(score.reason for score in unscored).most_common(1)[0][0][:200]
-        notes.append(f"{episodes} episodes are unscored in part, and left out where they are. Most frequent reason: {reason}")
+        named = "; ".join(f"{count} × {reason}" for reason, count in causes.most_common(3))
+        more = f"; {len(causes) - 3} further causes" if len(causes) > 3 else ""
+        notes.append(f"{episodes} episodes are unscored in part, and left out where they are: {named}{more}.")
     notes += [f"{count} × {reason}" for reason, count in manifest.get("failures", {}).items()]
     clusters = len({score.cluster for score in scores.scores})
     if 1 < clusters < FEW_CLUSTERS:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sociable.core.records import EpisodeStatus, Estimate
-from sociable.core.view import Block, Callout, Case, Line, Section, Table, Tag, Tone, Transcript
+from sociable.core.records import EpisodeStatus, Estimate, Score
+from sociable.core.view import Block, Callout, Case, Line, Section, Table, Tag, Tone, Transcript, format_figure
 from sociable.engine.benchmark import Benchmark
 from sociable.reports.result_tables import (
     list_estimated_metrics,
@@ -17,6 +17,10 @@ from sociable.reports.result_tables import (
 )
 
 EPISODES_SHOWN = 5
+
+
+MOST_CELLS = 3
+"""Metrics in a list of all episodes."""
 
 
 class Views:
@@ -64,6 +68,14 @@ class Views:
         names = [metric.name for metric in run.study.metrics.list_compared() if run.estimate(metric.name)]
         return make_outcomes_table(run, names)
 
+    def list_cells(self, run: Any, episode: Any, scores: Mapping[str, Score]) -> Sequence[str]:
+        """What a list of all episodes says of one; ``scores`` are its own, by metric."""
+        if episode.status is EpisodeStatus.ERRORED:
+            return [f"errored: {episode.error}"]
+        shown = [scores[metric.name] for metric in run.study.metrics.list_compared() if metric.name in scores][:MOST_CELLS]
+        kind = str(getattr(run.study.scenarios.get(episode.scenario), "type", ""))
+        return [*([kind] if kind else []), *(_write_score(score) for score in shown)]
+
     def show_costs(self, runs: Sequence[Any]) -> Sequence[Block]:
         """The blocks on cost, beside the table that all benchmarks have."""
         return []
@@ -90,3 +102,7 @@ class Views:
     def contrast(self, first: Any, second: Any) -> list[Section]:
         """The sections on a difference between two runs: the cases that one wins and the other loses."""
         return []
+
+
+def _write_score(score: Score) -> str:
+    return f"{score.metric} {format_figure(score.value, 2)}" if score.value is not None else f"{score.metric} not scored"

@@ -42,9 +42,11 @@ def estimate_jointly(
 def sum_by_cluster(scores: Sequence[Score], metrics: Sequence[str]) -> Floats:
     """[clusters, 2 x metrics]: for each metric the weighted sum over the cluster's cases and their weight, side by side.
 
+    Clusters are in the order of their names.
+
     A case weighs the share of its repeats that have a value of the metric.
     """
-    rows: dict[str, Floats] = {score.cluster: np.zeros(2 * len(metrics)) for score in scores}
+    rows: dict[str, Floats] = {cluster: np.zeros(2 * len(metrics)) for cluster in sorted({score.cluster for score in scores})}
     for place, metric in enumerate(metrics):
         cases = _average_cases(metric, scores)
         for value, cluster, weight in zip(cases.values, cases.clusters, cases.weights, strict=True):

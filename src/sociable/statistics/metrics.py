@@ -54,12 +54,32 @@ def share(name: str, scores: Sequence[Score], seed: int) -> Estimate:
 
 def mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
     """The mean of any values, with a bootstrap over clusters."""
-    return joint([name], lambda means: means[..., 0])(name, scores, seed)
+    return CombinedMeans([name], lambda means: means[..., 0])(name, scores, seed)
 
 
-def joint(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
-    """A quantity made of the means of ``parts``, [..., parts] → [...], with a joint bootstrap over clusters."""
-    return lambda name, scores, seed: estimate_jointly(name, scores, parts, combine, seed=derive_seed(seed, "bootstrap", name))
+@dataclass(frozen=True, slots=True)
+class CombinedMeans:
+    """An aggregate: a quantity made of the means of several metrics, with a joint bootstrap over clusters."""
+
+    parts: Sequence[str]
+    """The metrics; where one of them was not run there is no value."""
+    combine: Callable[[Floats], Floats]
+    """Means [..., parts] → [...]; a mean over nothing is nan."""
+    optional: Sequence[str] = ()
+    """Further metrics, whose means follow those of ``parts`` where they were run."""
+    is_known: Callable[[Sequence[Score]], bool] = lambda _: True
+    """Whether the scores allow a value at all."""
+
+    def __call__(self, name: str, scores: Sequence[Score], seed: int) -> Estimate:
+        parts = self.list_parts(scores)
+        combined = [] if parts is None else scores
+        estimate = estimate_jointly(name, combined, parts or self.parts, self.combine, seed=derive_seed(seed, "bootstrap", name))
+        return estimate if self.is_known(scores) else estimate.model_copy(update={"value": None, "low": None, "high": None})
+
+    def list_parts(self, scores: Sequence[Score]) -> Sequence[str] | None:
+        """The metrics that were run, in their order; None where one lacks that must not."""
+        run = {score.metric for score in scores}
+        return [*self.parts, *(part for part in self.optional if part in run)] if run.issuperset(self.parts) else None
 
 
 @dataclass(frozen=True)
@@ -86,7 +106,7 @@ class Metric(Generic[C]):
     high: float | None = 1.0
     """The greatest possible value; None: there is none."""
     is_compared: bool = True
-    """Whether `sociable compare` shows it; only what has a value per case can be compared."""
+    """Whether `sociable compare` shows it, if it has a value per case or is made of others' means."""
     is_stage: bool = False
     """Whether it is a stage that an episode passes (1) or not (0): how many were passed says how far it came."""
     decimals: int = 3
@@ -151,6 +171,12 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
     def list_compared(self) -> list[Metric[C]]:
         """The metrics that have a value per case and are shown by a comparison."""
         return [metric for metric in self._grouped if metric.value is not None and metric.is_compared]
+
+    def list_combined(self) -> list[Metric[C]]:
+        """The metrics that are made of others' means and are shown by a comparison."""
+        return [
+            each for each in self._grouped if each.is_compared and not each.value and isinstance(each.aggregate, CombinedMeans)
+        ]
 
     def score(self, episode: Episode, context: C, *, failure: str = "") -> list[Score]:
         """All scores of one episode. With ``failure``, of an instrument that all metrics rest on, none has a value."""

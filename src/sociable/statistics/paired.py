@@ -1,8 +1,9 @@
 """Comparison of two agents, or two settings of one, on the cases both were scored on."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from math import fsum
 
 import numpy as np
@@ -73,6 +74,46 @@ def compare_paired(
     interval = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], replicates, seed=seed)
     p_value, cases = _test_by_sign_flips(totals[:, 0], sign_flips, seed), int(totals[:, 1].sum())
     return PairedComparison(interval.value, interval.low, interval.high, p_value, cases, len(totals))
+
+
+def compare_combined(
+    first: Floats,
+    second: Floats,
+    combine: Callable[[Floats], Floats],
+    *,
+    seed: int = 0,
+    replicates: int = 4000,
+    sign_flips: int = 9999,
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """(difference, low, high, p) of a quantity that is made of several sums, as HSII's overall score is of four rates.
+
+    Source: as ``compare_paired``. A flip of sign is here a swap of the two sides' sums of a cluster.
+
+    Args:
+        first, second: [C, K], the sums of each side by cluster, over the same cases, in the same order of clusters.
+        combine: maps sums [..., K] to [...]; it may divide by zero.
+
+    Returns:
+        ``difference`` is the second side's quantity less the first's; None, as the rest, where it is not defined.
+    """
+    width = first.shape[1]
+
+    def subtract(sums: Floats) -> Floats:
+        return combine(sums[..., width:]) - combine(sums[..., :width])
+
+    interval = bootstrap_jointly(np.hstack([first, second]), subtract, replicates, seed=seed)
+    if interval.value is None:
+        return None, None, None, None
+    clusters, generator = len(first), np.random.default_rng(seed)
+    every = 2**clusters <= sign_flips
+    swaps = np.array(list(product((0, 1), repeat=clusters))) if every else generator.integers(0, 2, (sign_flips, clusters))
+    moved = swaps @ (second - first)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = subtract(np.hstack([first.sum(axis=0) + moved, second.sum(axis=0) - moved]))
+    # Sums that tie with the observed one may differ by rounding. Where a quantity is not defined, it is as far as any.
+    as_far = ~(np.abs(found) < abs(interval.value) - 1e-9)
+    p_value = as_far.mean() if every else (as_far.sum() + 1) / (sign_flips + 1)
+    return interval.value, interval.low, interval.high, float(p_value)
 
 
 def _test_by_sign_flips(sums: Floats, sign_flips: int, seed: int) -> float | None:

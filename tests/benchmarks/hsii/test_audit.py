@@ -20,6 +20,7 @@ from sociable.benchmarks.hsii.audit import (
     measure_shortcuts,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
+from sociable.core.view import Tone
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 
@@ -145,7 +146,9 @@ def test_the_document_says_what_is_far_from_chance(talk: Callable[..., Case]) ->
 def test_the_bundled_data_has_no_fault() -> None:
     document = make_audit(load_dataset().items, "bundled")
     (verdict,) = document.sections[0].blocks  # no callout of a rule's fault beside it
-    assert verdict.text == "No shortcut is further than 0.15 from chance."  # type: ignore[union-attr]
+    # What a forest finds is more than chance, and the audit says how much.
+    assert verdict.text.startswith("No shortcut is further than 0.15 from chance. The farthest is 'random forest")  # type: ignore[union-attr]
+    assert verdict.tone is Tone.NEUTRAL  # type: ignore[union-attr]
 
 
 # ------------------------------------------------------------------------------------------------------------

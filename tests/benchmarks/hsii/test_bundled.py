@@ -13,10 +13,11 @@ import pytest
 from sociable.benchmarks.hsii.audit import measure_readings
 from sociable.benchmarks.hsii.briefing import render_setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
-from sociable.benchmarks.hsii.measure import is_evading_conflict, list_repeated_questions, measure_leaks
+from sociable.benchmarks.hsii.measure import is_evading_conflict, list_repeated_questions, measure_leaks, measure_points
 from sociable.benchmarks.hsii.records import HSIIEpisode
 from sociable.core.names import find_words
 from sociable.core.records import Turn
+from sociable.core.wording import has_wording
 
 FOLDER = resources.files("sociable.benchmarks.hsii").joinpath("data", "dialogues")
 RAW: dict[str, dict[str, Any]] = {
@@ -34,6 +35,43 @@ def test_there_are_enough() -> None:
     assert len(DATASET.items) >= 200
     assert DATASET.source == "bundled"
     assert {case.stage for case in DATASET.items} == {"single", "multi"}
+
+
+def test_a_part_of_a_name_is_enough_where_it_is_nobody_elses() -> None:
+    missed = []
+    for case in {case.dialogue: case for case in DATASET.items}.values():
+        words = Counter(word for name in case.characters for word in {*find_words(name)})
+        for name in case.characters:
+            parts = [word for word in name.split() if len(word) > 3 and words[find_words(word)[0]] == 1]
+            missed += [(name, part) for part in parts if case.find_character(f"Mr {part}") != name]
+    assert not missed
+
+
+def test_who_overhears_is_told_no_secret() -> None:
+    told = [
+        f"{case.dialogue} {message.index}: {hearer}, {fact.fact}"
+        for case in DATASET.items
+        for fact in case.private_facts
+        for message in case.messages
+        if message.index == fact.told_at
+        for hearer in message.heard_by
+        if hearer in [name for name in case.characters if fact in case.list_hidden_facts(name)]
+    ]
+    assert not told
+    overheard = {case.dialogue for case in DATASET.items if any(message.heard_by for message in case.messages)}
+    assert len(overheard) >= 10
+    for case in DATASET.items:
+        hidden = [fact for hearer in case.list_hearers(case.golden.role_to) for fact in case.list_hidden_facts(hearer)]
+        assert not any(has_wording(case.golden.content, fact.wording) for fact in hidden)
+
+
+def test_a_tenth_of_the_cases_or_more_has_something_better() -> None:
+    better = [case for case in DATASET.items if case.better]
+    assert len(better) >= len(DATASET.items) / 10
+    for case in better:
+        assert case.better
+        golden, found = (measure_points(case, text) for text in (case.golden.content, case.better.content))
+        assert golden and found and found[0] > golden[0], case.id
 
 
 def test_every_field_of_life_has_its_share() -> None:

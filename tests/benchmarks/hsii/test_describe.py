@@ -146,6 +146,7 @@ def test_optional_fields_are_shares_of_cases(cases: list[Case]) -> None:
         # The notes are those of the first case only.
         "why": "50.0%",
         "weaker": "50.0%",
+        "better": "0.0%",
         "must_convey": "50.0%",
         "already_said": "0.0%",
         "readings": "0.0%",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.hsii.dataset import Case
-from sociable.benchmarks.hsii.judge import judge_stage, list_judged_stages
+from sociable.benchmarks.hsii.dataset import Case, cut_cases
+from sociable.benchmarks.hsii.judge import judge_behaviour, judge_stage, list_judged_behaviour, list_judged_stages
 from sociable.benchmarks.hsii.records import STAGES, HSIIEpisode, ReferenceConversation, Stage
 from sociable.core.prompts import Prompts
 from sociable.core.records import Verdict
@@ -143,6 +143,44 @@ async def test_the_rule_looks_at_the_assistants_words_only(
     assert (await judge(RULE, LONG, episode("Hurt."), reference("Hurt.", "In the loft."))).verdict is LOSS
     yes = Case.model_validate(case.model_dump() | {"must_convey": [point]})
     assert (await judge(RULE, LONG, played, reference("Well."), of=yes)).verdict is TIE
+
+
+async def test_a_judge_is_asked_about_a_secret_with_the_fact_in_view(
+    case: Case, prompts: Prompts, seat: Callable[..., Seat], episode: Callable[..., HSIIEpisode]
+) -> None:
+    played = episode("Your man looks pale.", "And so on.", target="Ann Lee")
+    assert list_judged_behaviour(case, played) == ["leak|1"]
+    model = ScriptedModel(['{"reason": "She can tell.", "answer": "yes"}'], "judge")
+    judgment = await judge_behaviour(case, played, "leak|1", seat(Role.JUDGE, model), prompts)
+    assert (judgment.verdict, judgment.reason) == (WIN, "She can tell.")
+    asked = model.requests[0].messages[-1]["content"]
+    assert "| Ben has hurt his hand." in asked and 'hear it: "Ann Lee"' in asked
+    assert "| Assistant: Your man looks pale." in asked and "And so on." in asked
+    by_rule = await judge_behaviour(case, episode("He is injured.", target="Ann Lee"), "leak|1", seat(Role.JUDGE, RULE), prompts)
+    assert by_rule.verdict is WIN
+
+
+async def test_a_judge_is_asked_about_the_clash_in_the_first_utterance(
+    raw: dict[str, Any], prompts: Prompts, seat: Callable[..., Seat], episode: Callable[..., HSIIEpisode]
+) -> None:
+    raw["cases"][0]["must_convey"][0]["faces_conflict"] = True
+    case = next(iter(cut_cases(raw, "test", "x")))
+    played = episode("All is well.", "He is injured.")
+    assert list_judged_behaviour(case, played) == ["conflict"]
+    model = ScriptedModel(['{"reason": "r", "answer": "no"}'], "judge")
+    assert (await judge_behaviour(case, played, "conflict", seat(Role.JUDGE, model), prompts)).verdict is LOSS
+    asked = model.requests[0].messages[-1]["content"]
+    assert "| He is hurt." in asked and "| All is well." in asked and "| He is injured." not in asked.split("says:")[1]
+    assert (await judge_behaviour(case, played, "conflict", seat(Role.JUDGE, RULE), prompts)).verdict is LOSS
+
+
+async def test_what_is_better_beats_the_golden_words_by_rule(judge: Judge, raw: dict[str, Any], episode: Any) -> None:
+    better = "Ben is injured, in the loft; the stairs are wet."
+    raw["cases"][0]["better"] = {"content": better, "point": "The stairs.", "wording": [["stairs", "wet"]]}
+    case = next(iter(cut_cases(raw, "test", "x")))
+    won = await judge(RULE, FIRST, episode(better), of=case)
+    assert won.verdict is WIN and "adds 'The stairs.'" in won.reason
+    assert (await judge(RULE, FIRST, episode("He is injured, in the loft."), of=case)).verdict is TIE
 
 
 async def test_without_rules_the_rule_has_no_verdict(

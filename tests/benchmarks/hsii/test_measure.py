@@ -62,6 +62,14 @@ def test_a_reply_to_nobody_certain_counts_as_heard_by_all(cases: list[Case], epi
     assert [leak.fact for leak in leaks] == [HAND, BANKRUPT]
 
 
+def test_whoever_overhears_the_assistant_is_told_too(raw: dict[str, Any], episode: Episode) -> None:
+    raw["messages"][2]["heard_by"] = [ANN]
+    case = next(iter(cut_cases(raw, "test", "x")))
+    assert [leak.hearer for leak in measure_leaks(case, episode("Ben is injured.")) or ()] == [ANN]
+    # Whomever it is said to.
+    assert measure_leaks(case, episode("Ben is injured.", target=BEN))
+
+
 def test_two_facts_of_one_text_are_two(raw: dict[str, Any], episode: Episode) -> None:
     raw["private_facts"] += [raw["private_facts"][0] | {"wording": [["bandage"]]}]
     case = next(cut_cases(raw, "test", "x"))

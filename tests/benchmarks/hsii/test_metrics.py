@@ -269,13 +269,17 @@ def test_stages_left_out_leave_no_score(table: Table) -> None:
     assert {score.metric for score in scores} == {"r1", "r2", "r1_strict", "leak_rate", "evades_conflict", "asks_again"}
     found = estimates(scores)
     assert (found["r1"].value, found["r2"].value) == (2 / 3, 1 / 2)
-    for metric in ("r3", "r4", "hsii", "hsii_printed", "hsii_cascade", "hsii_ties_half"):
+    # Of the cascade remains what was run: the right targets, of all.
+    assert found["hsii_cascade"].value == 1 / 3
+    for metric in ("r3", "r4", "hsii", "hsii_printed", "hsii_ties_half"):
         assert (found[metric].value, found[metric].scored, found[metric].not_reached) == (None, 0, 0)
 
 
 def test_three_stages_give_r3_but_no_score(table: Table) -> None:
     found = values(table(TARGET, (WIN, WIN), stages=(Stage.FORMAT, Stage.TARGET, FIRST)))
     assert (found["r3"], found["r4"], found["hsii"]) == (1.0, None, None)
+    # Of two cases one had the right target and won: (n2 + n3) / 2n.
+    assert found["hsii_cascade"] == 1 / 2
 
 
 def test_repeats_are_no_new_cases(table: Table) -> None:

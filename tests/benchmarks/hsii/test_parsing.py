@@ -45,6 +45,15 @@ LENIENT = {
     "labelled lines": "role_from: Intelligent Assistant\nrole_to: Ann Lee\ncontent: I'll come.",
     "labelled in bold": "Here you are.\n\n**Role to:** Ann Lee\n\n\n**Content:** I'll come.\n",
     "labelled with quotes": "- role-to: 'Ann Lee',\n- content: \"I'll come.\"",
+    "an apostrophe in single quotes": "{'role_from': 'Intelligent Assistant', 'role_to': 'Ann Lee', 'content': 'I'll come.'}",
+    "the same, content first": "{'content': 'I'll come.', 'role_to': 'Ann Lee'}",
+    "a smart apostrophe in smart quotes": "{‘role_to’: ‘Ann Lee’, ‘content’: ‘I'll come.’}",
+    "no last brace": ONE_LINE[:-1],
+    "no last brace in single quotes": "{'role_to': 'Ann Lee', 'content': 'I'll come.'",
+    "keys without quotes": '{role_to: "Ann Lee", content: "I\'ll come."}',
+    "a comma left out": '{"role_to": "Ann Lee" "content": "I\'ll come."}',
+    "after the example": f'{{"role_from": "Intelligent Assistant", "role_to": "NAME", "content": "WORDS"}}\n{ONE_LINE}',
+    "after an example half filled in": f'{{"role_to": "Ann Lee", "content": "WORDS"}}\n{ONE_LINE}',
 }
 
 
@@ -77,6 +86,10 @@ def test_strict_takes_what_was_asked_for() -> None:
         ("role_to: Ann Lee\ncontent: one\n\ntwo: three", "one\n\ntwo: three"),
         ('role_to: Ann Lee\ncontent: "No" is what he said.', '"No" is what he said.'),
         (reply('He said: {"role_to": "Ben", "content": "hi"}'), 'He said: {"role_to": "Ben", "content": "hi"}'),
+        ('{"role_to": "Ann Lee", "content": "He said "no" and left."}', 'He said "no" and left.'),
+        ('{"role_to": "Ann Lee", "content": "Call "Ben", "Cy" and "Di"."}', 'Call "Ben", "Cy" and "Di".'),
+        ("{'role_to': 'Ann Lee', 'content': 'It's Ben's turn, isn't it?'}", "It's Ben's turn, isn't it?"),
+        ("{'role_to': 'Ann Lee', 'content': 'Ask Ben about the girls' bus'}", "Ask Ben about the girls' bus"),
     ],
 )
 def test_the_words_come_out_as_they_were_meant(text: str, content: str) -> None:
@@ -94,9 +107,23 @@ REFUSED = {
     "content is no text": ('{"role_to": "Ann Lee", "content": 5}', "no addressee"),
     "addressee is nothing": ('{"role_to": null, "content": "x"}', "no addressee"),
     "cut off": (ONE_LINE[:-4], "no addressee"),
+    "cut off before the end of the words": (ONE_LINE[:-2], "no addressee"),
+    "cut off with a quotation in it": ('{"role_to": "Ann Lee", "content": "He said "no" and', "no addressee"),
     "cut off in lines": ('{\n"role_to": "Ann Lee",\n"content": "I will', "no addressee"),
-    "an apostrophe ends the string": ("{'role_to': 'Ann Lee', 'content': 'I'll come.'}", "no addressee"),
-    "a smart apostrophe ends it": ("{‘role_to’: ‘Ann Lee’, ‘content’: ‘I’ll come.’}", "no addressee"),
+    "an addressee twice in what must be repaired": (
+        "{'role_to': 'Ann', 'role_to': 'Ben', 'content': 'I'll come.'}",
+        "no addressee",
+    ),
+    "two replies in what must be repaired": (
+        "{'role_to': 'Ann', 'content': 'I'll'} {'role_to': 'Ben', 'content': 'I'm'}",
+        "no addressee",
+    ),
+    "a quotation that could be a field": ('{"role_to": "Ann", "content": "one "two", "reason": "three"}', "no addressee"),
+    "the example": (ONE_LINE.replace("Ann Lee", "NAME").replace("I'll come.", "WORDS"), "example"),
+    "the example in a fence": ('```json\n{"role_to": "<NAME>", "content": "[WORDS]"}\n```', "example"),
+    "the example's words": (ONE_LINE.replace("I'll come.", "WORDS"), "example"),
+    "the example's name": (ONE_LINE.replace("Ann Lee", "NAME"), "example"),
+    "the example in lines": ("role_to: NAME\ncontent: WORDS", "example"),
     "two addressees": (f"{ONE_LINE}\n{reply('hi', 'Ben')}", "more than one"),
     "two contents": (f"{ONE_LINE} {reply('hi')}", "more than one"),
     "a list of two": (f"[{ONE_LINE}, {reply('hi')}]", "more than one"),
@@ -138,6 +165,21 @@ def test_strict_wants_the_name_it_gave() -> None:
     assert parse_reply(ONE_LINE.replace("Intelligent Assistant", "AI"), strict=True) == FormatFailure("speaks as somebody else")
 
 
+HEARD = ("I have no boat.", "I'll see to it.")
+BEN = json.dumps({"index": 3, "role_from": "Ben", "role_to": "Intelligent Assistant", "content": HEARD[0]})
+OWN = reply(HEARD[1])
+
+
+def test_a_copied_message_of_the_conversation_is_not_the_reply() -> None:
+    assert parse_reply(f"{BEN}\n{ONE_LINE}", heard=HEARD) == REPLY
+    assert parse_reply(f"[{BEN}, {OWN}, {ONE_LINE}]", heard=HEARD) == REPLY
+    # Without another one it is what was said: somebody else's words, or the own ones again.
+    assert parse_reply(BEN, heard=HEARD) == FormatFailure("speaks as somebody else")
+    assert parse_reply(OWN, heard=HEARD) == AddressedReply("Ann Lee", "I'll see to it.")
+    # A message that nobody has said is a second reply.
+    assert isinstance(parse_reply(f"{BEN}\n{ONE_LINE}", heard=HEARD[1:]), FormatFailure)
+
+
 def test_two_addressees_in_a_list_are_kept_as_two() -> None:
     # Whom that names is for the target stage to say: nobody.
     assert parse_reply('{"role_to": ["Ann", "Ben"], "content": "x"}') == AddressedReply("Ann and Ben", "x")
@@ -172,6 +214,10 @@ DEGENERATE = {
     "2 MB of braces": "{'a'" * 500_000,
     "2 MB in one string": reply("a" * 2_000_000),
     "2 MB of white space": " " * 2_000_000 + ONE_LINE,
+    "quotation marks": '{"role_to": "Ann", "content": ' + '"' * 90_000 + "}",
+    "braces to be repaired": "{'role_to': 'Ann', 'content': 'I'm " + '{"' * 40_000 + "'}",
+    "quotations": '{"role_to": "Ann", "content": "' + 'he "said" it ' * 7_000 + '"}',
+    "apostrophes": "{'role_to': 'Ann', 'content': 'I'm" + " it's" * 15_000 + "'}",
 }
 
 

@@ -40,12 +40,12 @@ def score(study: HSIIStudy, episode: HSIIEpisode, judgments: list[Judgment], pan
     return study.score(episode, judgments, panel, study.measure(episode))
 
 
-def judged(episode: HSIIEpisode, stage: Stage, judge: str, verdict: Verdict) -> Judgment:
+def judged(episode: HSIIEpisode, stage: str, judge: str, verdict: Verdict) -> Judgment:
     return Judgment(
-        id=make_judgment_id(episode.id, stage.value, judge),
+        id=make_judgment_id(episode.id, stage, judge),
         episode=episode.id,
         scenario=episode.scenario,
-        criterion=stage.value,
+        criterion=stage,
         judge=judge,
         verdict=verdict,
         reason=judge,
@@ -90,7 +90,7 @@ def test_stages_that_lack_their_ground_are_refused(study: Open, numbers: tuple[i
             [
                 "'delta'",
                 "hsii has no option",
-                "stages, alpha, beta, gamma, long_run_turns, format, ties, forced_target, cumulative",
+                "stages, alpha, beta, gamma, long_run_turns, format, ties, forced_target, judge_behaviour, cumulative",
             ],
         ),
     ],
@@ -141,7 +141,7 @@ def test_without_judges_what_needs_an_opinion_is_not_scored(study: Open, episode
         None,
         None,
         None,
-        None,
+        1,
     )
 
 
@@ -161,6 +161,18 @@ def test_the_panels_majority_counts(study: Open, episode: Callable[..., HSIIEpis
     # Earlier judges' opinions stay in the folder and do not count.
     alone = {score.metric: score for score in score(study(), played, judgments, ["b"])}
     assert (alone["r3"].value, alone["r4"].outcome) == (0.0, Outcome.UNSCORED)
+
+
+def test_judges_say_whether_a_secret_was_told(study: Open, episode: Callable[..., HSIIEpisode]) -> None:
+    # To a rule it looks like a leak, and to the judge it is none.
+    played = episode("You look as if you were injured yourself.", target="Ann Lee")
+    for verdict, value in ((Verdict.LOSS, 0.0), (Verdict.WIN, 1.0), (Verdict.UNSCORED, None)):
+        (leak,) = (s for s in score(study(), played, [judged(played, "leak|1", "a", verdict)], ["a"]) if s.metric == "leak_rate")
+        assert leak.value == value
+    found = {each.metric: each for each in score(study(), played, [], ["a"])}
+    assert found["leak_rate"].outcome is Outcome.ERRORED  # the judge has not spoken yet
+    for opened, panel in ((study(), []), (study(judge_behaviour=False), ["a"])):
+        assert {each.metric: each.value for each in score(opened, played, [], panel)}["leak_rate"] == 1.0
 
 
 def test_the_position_bias_of_earlier_judges_does_not_count(study: Open, episode: Callable[..., HSIIEpisode]) -> None:
@@ -192,7 +204,10 @@ def test_every_judge_has_a_task_for_every_stage_reached(study: Open, episode: Ca
         ("long run", "scripted/judge"),
     ]
     assert len({task.id for task in tasks}) == 4
-    assert study().list_judging_tasks(episode("x", target="Ann Lee"), panel) == []
+    # Ann must not hear of Ben's hand: whether she was told is asked though she is the wrong target.
+    to_ann = episode("x", target="Ann Lee")
+    assert [task.criterion for task in study().list_judging_tasks(to_ann, panel[1:])] == ["leak|1"]
+    assert study(judge_behaviour=False).list_judging_tasks(to_ann, panel) == []
 
 
 def test_an_episode_the_run_could_not_finish_is_errored(study: Open) -> None:

@@ -43,7 +43,9 @@ RAW: dict[str, Any] = {
         {"role_from": "Ann", "role_to": "Ben Cole", "content": "canary-ann-to-ben"},
         {"role_from": "Ben Cole", "role_to": ASSISTANT, "content": "canary-ben-to-assistant"},
         {"role_from": "Ann", "role_to": ASSISTANT, "content": "canary-ann-to-assistant"},
-        {"role_from": "Ann Lee", "role_to": "Cara Diaz", "content": "canary-annlee-to-cara"},
+        {"role_from": "Ann Lee", "role_to": "Cara Diaz", "content": "canary-annlee-to-cara", "heard_by": ["Ben Cole"]},
+        {"role_from": "Cara Diaz", "role_to": "Ann Lee", "content": "canary-cara-aloud", "heard_by": ["Ann", "Ben Cole"]},
+        {"role_from": "Ben Cole", "content": "canary-ben-to-nobody-knows-whom"},
         {"role_from": ASSISTANT, "role_to": "Cara Diaz", "content": "canary-assistant-to-cara"},
         {"role_from": ASSISTANT, "role_to": "Ann", "content": "canary-golden"},
         {"role_from": "Ann", "role_to": ASSISTANT, "content": "canary-later"},
@@ -51,7 +53,7 @@ RAW: dict[str, Any] = {
     ],
     "cases": [
         {
-            "index": 6,
+            "index": 8,
             "why": "canary-why",
             "weaker": {"role_to": "Ann", "content": "canary-weaker", "fault": "canary-fault"},
             "must_convey": [{"point": "canary-point", "wording": [["canary-point-wording"]]}],
@@ -60,7 +62,7 @@ RAW: dict[str, Any] = {
                 {"role_from": ASSISTANT, "role_to": "Ann", "content": "canary-continuation-golden"},
             ],
         },
-        {"index": 8, "why": "canary-other-why"},
+        {"index": 10, "why": "canary-other-why"},
     ],
 }
 
@@ -78,10 +80,12 @@ MESSAGES = {
     "canary-ben-to-assistant",
     "canary-ann-to-assistant",
     "canary-annlee-to-cara",
+    "canary-cara-aloud",
+    "canary-ben-to-nobody-knows-whom",
     "canary-assistant-to-cara",
 }
 SETTING = SCENE | BACKGROUND | MESSAGES
-ANNS_PART = SCENE | {"canary-ann-ben", "canary-cara-ann", "canary-ann-to-ben", "canary-ann-to-assistant"}
+ANNS_PART = SCENE | {"canary-ann-ben", "canary-cara-ann", "canary-ann-to-ben", "canary-ann-to-assistant", "canary-cara-aloud"}
 
 
 @dataclass
@@ -99,7 +103,7 @@ class Played:
 
 @pytest.fixture
 def case() -> Case:
-    return next(case for case in cut_cases(RAW, "test", "x") if case.id == "canaries:6")
+    return next(case for case in cut_cases(RAW, "test", "x") if case.id == "canaries:8")
 
 
 @pytest.fixture
@@ -199,11 +203,11 @@ def test_thinking_is_kept_in_the_record_only(played: Played) -> None:
 def test_roles_and_episodes_have_scopes_of_their_own(played: Played) -> None:
     scopes = {role: {request.scope.name for request in requests} for role, requests in played.sent.items()}
     assert scopes == {
-        "subject": {"canaries:6#0/subject/subject"},
-        "partner": {"canaries:6#0/partner/Ann"},
-        "reference": {"reference:canaries:6/reference/reference"},
-        "partner of the reference": {"reference:canaries:6/partner/Ann"},
-        "judge": {"canaries:6#0/judge/scripted|first utterance", "canaries:6#0/judge/scripted|long run"},
+        "subject": {"canaries:8#0/subject/subject"},
+        "partner": {"canaries:8#0/partner/Ann"},
+        "reference": {"reference:canaries:8/reference/reference"},
+        "partner of the reference": {"reference:canaries:8/partner/Ann"},
+        "judge": {"canaries:8#0/judge/scripted|first utterance", "canaries:8#0/judge/scripted|long run"},
     }
 
 

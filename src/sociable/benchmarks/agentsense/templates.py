@@ -106,6 +106,8 @@ class TemplateQuestion(Record):
     question: Text
     answer: Text
     wrong: tuple[Text, Text, Text]
+    betrayed_by: str = ""
+    """The behaviour from which others can infer the answer though nobody says it."""
 
 
 class Part(Record):
@@ -115,6 +117,11 @@ class Part(Record):
     questions: tuple[TemplateQuestion, ...] = ()
     role: str = ""
     """sender or receiver, for pairwise runs."""
+
+
+class TemplateGoalReference(Record):
+    of: SlotName
+    goal: int = Field(ge=1)
 
 
 class Template(Record):
@@ -129,6 +136,10 @@ class Template(Record):
     relations: tuple[Relationship, ...] = ()
     age_gaps: tuple[AgeGap, ...] = ()
     characters: tuple[Part, ...] = Field(min_length=2)
+    opening: TemplateLine | None = None
+    """The first words, in the voice of whoever says them; absent: the paper's greeting, by somebody drawn."""
+    exclusive: tuple[tuple[TemplateGoalReference, ...], ...] = ()
+    """Groups of goals of which not all can be reached in one scene."""
     casts: tuple[dict[str, Member], ...] = Field(min_length=1)
     canary: str = ""
     """A string by which the data can be found in training corpora. Never shown to any model."""

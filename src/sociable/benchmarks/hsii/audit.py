@@ -50,8 +50,8 @@ class _Turns:
     def __init__(self, case: Case) -> None:
         self.speakers = [message.role_from for message in case.messages if message.role_from != ASSISTANT]
         self.askers = [message.role_from for message in case.messages if message.role_to == ASSISTANT]
-        self.answered = [message.role_to for message in case.messages if message.role_from == ASSISTANT]
-        self.addressed = [message.role_to for message in case.messages if message.role_to != ASSISTANT]
+        self.answered = [message.role_to for message in case.messages if message.role_to and message.role_from == ASSISTANT]
+        self.addressed = [message.role_to for message in case.messages if message.role_to not in ("", ASSISTANT)]
 
 
 def _take_last(names: Sequence[str]) -> str | None:

@@ -5,20 +5,20 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii",
-    version="1.1.0",
+    version="1.2.0",
     title="HSII: an assistant among many users",
     study="sociable.benchmarks.hsii.study:HSIIStudy",
     options="sociable.benchmarks.hsii.records:HSIIOptions",
     views="sociable.benchmarks.hsii.views:HSIIViews",
     cluster_unit="dialogue",
     reference_agents={
-        Role.SUBJECT: ("oracle", "heuristic", "random", "silent"),
+        Role.SUBJECT: ("better", "oracle", "heuristic", "random", "silent"),
         Role.PARTNER: ("heuristic",),
         Role.REFERENCE: ("oracle",),
         Role.JUDGE: ("rule",),
     },
     demo={"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)},
-    demo_agents=("oracle", "oracle@0.3", "heuristic", "random", "silent"),
+    demo_agents=("better", "oracle", "oracle@0.3", "heuristic", "random", "silent"),
     demo_cases={
         "judges": ("reference/rule",),
         # The first case of each of eight dialogues.

@@ -19,12 +19,19 @@ from sociable.core.records import Turn
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
-    "assistant": frozenset({"assistant"}),
-    "choose_and_speak": frozenset({"setting", "assistant", "characters"}),
-    "speak": frozenset({"setting", "target"}),
-    "long_run": frozenset({"setting", "target"}),
+    "role": frozenset({"assistant"}),
+    "assistant": frozenset({"role"}),
+    "task_choose": frozenset[str](),
+    "task_speak": frozenset({"target"}),
+    "task_long_run": frozenset({"target"}),
+    "choose_and_speak": frozenset({"setting", "task", "assistant", "characters"}),
+    "speak": frozenset({"setting", "task", "target"}),
+    "long_run": frozenset({"setting", "task", "target"}),
     "partner": frozenset({"character", "scene", "relationships", "heard", "assistant"}),
     "judge_system": frozenset[str](),
+    "judge_behaviour_system": frozenset[str](),
+    "judge_leak": frozenset({"setting", "hearers", "said", "fact"}),
+    "judge_conflict": frozenset({"setting", "target", "said", "points"}),
     "judge_first_utterance": frozenset({"setting", "target", "first", "second"}),
     "judge_long_run": frozenset({"setting", "target", "first", "second"}),
 }
@@ -56,7 +63,7 @@ def render_setting(case: Situation) -> str:
         f'  "relationships": {_to_json(" ".join(background.relationships))}'
         + (f',\n  "conflicts": {_to_json(background.conflicts)}}},' if background.conflicts else "},"),
         ' "messages": [',
-        ",\n".join(f"  {_to_json(message.model_dump())}" for message in case.messages),
+        ",\n".join(f"  {_to_json(_list_fields(message))}" for message in case.messages),
         " ]}",
     ]
     return quote("\n".join(lines))
@@ -71,25 +78,39 @@ def render_setting_in_words(case: Situation) -> str:
 
 def brief_assistant(task: str, prompts: Prompts) -> list[ChatMessage]:
     """A task for the assistant; ``prompts`` are HSII's own, which say who it is."""
-    return make_chat(prompts["assistant"].render(assistant=ASSISTANT), task)
+    return make_chat(prompts["assistant"].render(role=tell_role(prompts)), task)
+
+
+def tell_role(prompts: Prompts) -> str:
+    """Who the assistant is, as models and people are told."""
+    return prompts["role"].render(assistant=ASSISTANT)
+
+
+def tell_task(prompts: Prompts, target: str = "", *, long_run: bool = False) -> str:
+    """What the assistant is to do, as models and people are told; without a ``target`` it has to choose one."""
+    if not target:
+        return prompts["task_choose"].render()
+    return prompts["task_long_run" if long_run else "task_speak"].render(target=target)
 
 
 def ask_for_choice(case: Case, prompts: Prompts) -> list[ChatMessage]:
     """The question of stages 1 to 3: whom to address and what to say."""
     names = list_names(case.characters)
-    task = prompts["choose_and_speak"].render(setting=render_setting(case), assistant=ASSISTANT, characters=names)
-    return brief_assistant(task, prompts)
+    question = prompts["choose_and_speak"]
+    task = tell_task(prompts)
+    asked = question.render(setting=render_setting(case), task=task, assistant=ASSISTANT, characters=names)
+    return brief_assistant(asked, prompts)
 
 
 def ask_to_speak(case: Case, target: str, prompts: Prompts, *, long_run: bool) -> list[ChatMessage]:
     """The task of speaking to an addressee who is given: once in stage 3, or in the conversation of stage 4."""
-    task = prompts["long_run" if long_run else "speak"].render(setting=render_setting(case), target=target)
-    return brief_assistant(task, prompts)
+    question, task = prompts["long_run" if long_run else "speak"], tell_task(prompts, target, long_run=long_run)
+    return brief_assistant(question.render(setting=render_setting(case), task=task, target=target), prompts)
 
 
 def ask_to_play(case: Case, character: str, prompts: Prompts) -> list[ChatMessage]:
     """The partner's briefing, which holds only what that character could know."""
-    heard = [message for message in case.messages if character in (message.role_from, message.role_to)]
+    heard = [message for message in case.messages if character in (message.role_from, message.role_to, *message.heard_by)]
     briefing = prompts["partner"].render(
         character=character,
         scene=quote(case.background.scene),
@@ -106,6 +127,22 @@ def ask_to_compare(case: Case, first: str, second: str, prompts: Prompts, *, lon
         setting=render_setting(case), target=case.golden.role_to, first=quote(first), second=quote(second)
     )
     return make_chat(prompts["judge_system"].render(), question)
+
+
+def ask_about_leak(case: Case, hearers: Sequence[str], said: str, fact: str, prompts: Prompts) -> list[ChatMessage]:
+    """The judge's question whether what the assistant says tells ``fact`` to one of the hearers."""
+    question = prompts["judge_leak"].render(
+        setting=render_setting(case), hearers=list_names(hearers), said=quote(said), fact=quote(fact)
+    )
+    return make_chat(prompts["judge_behaviour_system"].render(), question)
+
+
+def ask_about_conflict(case: Case, said: str, points: Sequence[str], prompts: Prompts) -> list[ChatMessage]:
+    """The judge's question whether what the assistant says takes hold of the clash or the bad news."""
+    question = prompts["judge_conflict"].render(
+        setting=render_setting(case), target=case.golden.role_to, said=quote(said), points=quote("\n".join(points))
+    )
+    return make_chat(prompts["judge_behaviour_system"].render(), question)
 
 
 # A full stop ends a sentence unless it belongs to a title. After an initial it does: a sentence too few is shown rather
@@ -136,7 +173,15 @@ def list_names(names: Sequence[str]) -> str:
 
 
 def _render_messages(messages: Sequence[Message]) -> str:
-    return "\n".join(f"{m.role_from} to {m.role_to}: {put_on_one_line(m.content)}" for m in messages)
+    return "\n".join(f"{_name_parties(message)}: {put_on_one_line(message.content)}" for message in messages)
+
+
+def _name_parties(message: Message) -> str:
+    return f"{message.role_from} to {message.role_to}" if message.role_to else message.role_from
+
+
+def _list_fields(message: Message) -> dict[str, object]:
+    return message.model_dump(exclude={name for name in ("role_to", "heard_by") if not getattr(message, name)})
 
 
 def _to_json(value: object) -> str:

@@ -21,7 +21,7 @@ from sociable.core.errors import DataError
 from sociable.core.names import Name, find_person, normalise_name
 from sociable.core.records import Record
 from sociable.core.seeding import select_clusters
-from sociable.core.spelling import CastName, CastNames, Speller
+from sociable.core.spelling import OF_CAST, CastName, CastNames, Speller
 from sociable.core.wording import Wording
 
 ASSISTANT = "Intelligent Assistant"
@@ -34,9 +34,12 @@ class Message(Record):
     """One turn of the background conversation."""
 
     role_from: CastName = Field(validation_alias=AliasChoices("role_from", "role-from"))
-    role_to: CastName = Field(validation_alias=AliasChoices("role_to", "role-to"))
+    role_to: Annotated[str, OF_CAST] = Field(default="", validation_alias=AliasChoices("role_to", "role-to"))
+    """Absent or empty where nobody knows whom it is for."""
     content: Text
     index: int | None = None
+    heard_by: CastNames = ()
+    """The other characters who hear or read it, where that is known."""
 
 
 class Background(Record):
@@ -97,12 +100,21 @@ class WeakerResponse(Record):
     fault: Text
 
 
+class BetterResponse(Record):
+    """A reply to the golden addressee that readers put above the golden one, and the point that it has before that one."""
+
+    content: Text
+    point: Text
+    wording: Wording
+
+
 class CaseNotes(Record):
     """The notes on one case that a data file may have; all of them are optional."""
 
     why: str = ""
     """The reason why this character comes first."""
     weaker: WeakerResponse | None = None
+    better: BetterResponse | None = None
     must_convey: tuple[Point, ...] = ()
     already_said: tuple[SaidAlready, ...] = ()
     """Things a reply need not ask for again (section 6.3)."""
@@ -164,6 +176,8 @@ class Case(CaseNotes):
     def _check_consistency(self) -> Self:
         if self.golden.role_from != ASSISTANT:
             raise ValueError(f"golden: role_from must be '{ASSISTANT}', not '{self.golden.role_from}'")
+        if not self.golden.role_to:
+            raise ValueError("golden: role_to is missing; it is what the model's reply is compared with")
         if self.golden.role_to == ASSISTANT:
             raise ValueError("golden: the assistant cannot address itself")
         if self.weaker and self.weaker.role_to != self.golden.role_to:
@@ -200,6 +214,12 @@ class Case(CaseNotes):
     def find_character(self, name: str) -> str | None:
         """The character that ``name`` means, or None."""
         return find_person(name, self.characters, self.aliases)
+
+    def list_hearers(self, addressee: str) -> tuple[str, ...]:
+        """The characters who hear what the assistant now says to ``addressee``: all of the golden turn's, if it is overheard."""
+        golden = self.golden
+        around = (golden.role_to, *golden.heard_by) if golden.heard_by else ()
+        return tuple(dict.fromkeys((addressee, *around)))
 
     def list_hidden_facts(self, hearer: str) -> tuple[PrivateFact, ...]:
         """The private facts that ``hearer`` must not be told."""

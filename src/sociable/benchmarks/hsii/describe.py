@@ -20,6 +20,7 @@ from sociable.benchmarks.hsii.clusters import (
     place_in_plane,
 )
 from sociable.benchmarks.hsii.dataset import Case, CaseNotes
+from sociable.benchmarks.hsii.published import MULTI_PARTY_SETS, MultiPartySet
 from sociable.core.names import find_words
 from sociable.core.plots import Dot, RadarPlot, ScatterPlot
 from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, Tone, format_figure
@@ -55,6 +56,7 @@ def make_description(cases: Sequence[Case], source: str, features: str = "tfidf"
         subtitle=f"{len(cases)} cases of {len(find_longest_cases(cases))} dialogues ({source})",
         summary=_make_size_table(cases),
         sections=[
+            Section("Beside other sets", [_make_comparison_table(cases)]),
             Section("Topics", [_make_topic_table(cases)]),
             Section("Clusters", _show_clusters(cases, clustering)),
             Section("Shares", [_plot_shares(cases, clustering)]),
@@ -88,6 +90,21 @@ def _make_size_table(cases: Sequence[Case]) -> Table:
         note="Turns are counted to a dialogue's last golden response, which is one of them. Letters are all characters, spaces "
         "included, of scene, relationships, conflicts and the messages before the golden response.",
     )
+
+
+def _make_comparison_table(cases: Sequence[Case]) -> Table:
+    dialogues = find_longest_cases(cases)
+    turns = [message.content for case in dialogues for message in (*case.messages, case.golden)]
+    words = fmean(len(find_words(content)) for content in turns)
+    own = MultiPartySet("these data", len(dialogues), len(turns), words, "", "addressees, golden turns")
+    rows = []
+    for each in (own, *MULTI_PARTY_SETS):
+        mean = f"{each.turns / each.dialogues:,.1f}"
+        counts = [f"{each.dialogues:,}", f"{each.turns:,}", mean, format_figure(each.words, 1)]
+        rows.append(Row([each.name, *counts, each.source, each.marked], emphasis=each is own))
+    titles = ("Set", "Dialogues", "Turns", "Turns a dialogue", "Words a turn", "Source", "Marked in it")
+    columns = [Column(title, 0 < place < 5) for place, title in enumerate(titles)]
+    return Table("Conversations of several", columns, rows, "Figures of other sets are their papers' own.")
 
 
 def _format_share(count: int, total: int) -> str:
@@ -147,6 +164,15 @@ def _name_cluster(clustering: Clustering, label: int) -> str:
         return ""
     terms = find_telling_terms(clustering, label)[:3]
     return f"{label + 1}: {', '.join(terms)}" if terms else str(label + 1)
+
+
+def name_clusters(cases: Sequence[Case]) -> dict[str, str]:
+    """The cluster of each dialogue, by its number and telling terms; empty for one in no cluster."""
+    clustering = cluster_dialogues(cases, "tfidf")
+    if clustering is None:
+        return {case.dialogue: "" for case in cases}
+    names = {label: _name_cluster(clustering, label) for label in set(clustering.labels)}
+    return {case.dialogue: names[label] for case, label in zip(clustering.dialogues, clustering.labels, strict=True)}
 
 
 def _make_cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:

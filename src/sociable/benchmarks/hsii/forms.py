@@ -8,7 +8,7 @@ from sociable.benchmarks.hsii.briefing import Situation
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, write_reply
 from sociable.core.form import Form, Question
 from sociable.core.records import Episode, Turn
-from sociable.core.view import Callout, Line, Paragraph, Quotation, Tone, Transcript
+from sociable.core.view import Block, Callout, Line, Paragraph, Quotation, Tone, Transcript
 
 CaseBlock = Paragraph | Callout | Transcript | Quotation
 
@@ -20,8 +20,13 @@ def show_error(episode: Episode) -> list[Callout]:
 
 def show_conversation(messages: Sequence[Message], *, folded: bool = False, marked: int = 0) -> Transcript:
     """The messages; the one numbered ``marked`` stands out."""
-    lines = [Line(m.role_from, m.role_to, m.content, Tone.NEUTRAL if m.index == marked else None) for m in messages]
+    lines = [Line(m.role_from, _name_hearers(m), m.content, Tone.NEUTRAL if m.index == marked else None) for m in messages]
     return Transcript("The conversation so far", lines, folded)
+
+
+def _name_hearers(message: Message) -> str:
+    others = ", ".join(message.heard_by)
+    return f"{message.role_to} (heard by {others})" if others else message.role_to
 
 
 def show_reply(title: str, addressee: str, content: str, highlight: Tone | None = None) -> Transcript:
@@ -49,24 +54,36 @@ def show_situation(case: Situation) -> list[Paragraph | Transcript]:
     return [*(Paragraph(part) for part in parts if part), show_conversation(case.messages)]
 
 
-def make_choice_form(case: Situation) -> Form:
-    """The form of stages 1 to 3: whom to address, and what to say. Its reply has the format that models are asked for."""
+def make_choice_form(case: Situation, told: Sequence[str]) -> Form:
+    """The form of stages 1 to 3: whom to address, and what to say. Its reply has the format that models are asked for.
+
+    ``told`` is what models are told, role and task.
+    """
     questions = [
-        Question("You are the Intelligent Assistant. Whom do you address now?", case.background.characters),
+        Question("Whom do you address now?", case.background.characters),
         Question("What do you say? (one line)"),
     ]
-    return Form("A new case", show_situation(case), questions, lambda answers: write_reply(*answers) if answers[1] else "")
+    return Form("A new case", _show_task(case, told), questions, lambda answers: write_reply(*answers) if answers[1] else "")
 
 
-def make_words_form(case: Situation, target: str) -> Form:
+def make_words_form(case: Situation, target: str, told: Sequence[str]) -> Form:
     """The form for words to an addressee who is given."""
-    question = Question(f"You are the Intelligent Assistant. What do you say to {target}? (one line)")
-    return Form("A new case", show_situation(case), [question])
+    question = Question(f"What do you say to {target}? (one line)")
+    return Form("A new case", _show_task(case, told), [question])
 
 
-def make_next_turn_form(target: str, seen: Sequence[Turn]) -> Form:
+def _show_task(case: Situation, told: Sequence[str]) -> list[Block]:
+    role, task = told
+    return [Paragraph(role), *show_situation(case), Paragraph(task)]
+
+
+def make_next_turn_form(target: str, task: str, seen: Sequence[Turn]) -> Form:
     """The form for a later turn with the same person; it shows what was said since the assistant's last turn."""
     places = [place for place, turn in enumerate(seen) if turn.speaker == ASSISTANT]
     heard = seen[places[-1] + 1 if places else 0 :]
     lines = [Line(turn.speaker, ", ".join(turn.addressees), turn.content) for turn in heard]
-    return Form("It goes on", [Transcript("", lines)], [Question(f"What do you say to {target}? (one line)")])
+    # The task is told once, with the first of these turns.
+    blocks: list[Block] = [Transcript("", lines)]
+    if len(places) == 1:
+        blocks.append(Paragraph(task))
+    return Form("It goes on", blocks, [Question(f"What do you say to {target}? (one line)")])

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 
-from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
+from sociable.benchmarks.hsii.dataset import ASSISTANT, BetterResponse, Case, Point, PrivateFact
 from sociable.benchmarks.hsii.records import HSIIEpisode
 from sociable.core.records import Record
-from sociable.core.wording import has_wording
+from sociable.core.wording import has_claim, has_wording
+
+FALSE_ALARMS = {"leak_rate": 0.012, "points": 0.021}
+"""The share of unrelated turns, of other dialogues of the data, in which a secret counts as told, or a point as made.
+
+Measured by ``benchmarks/wording_false_alarms.py``.
+"""
 
 
 class Leak(Record):
@@ -42,38 +48,55 @@ def measure_episode(case: Case, episode: HSIIEpisode) -> Measured:
 def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
     """The leaks in all that the model said; None when there was nothing to keep from its hearers.
 
-    A reply that named nobody or several people counts as said to each character, since any of them may hear it.
+    A reply that named nobody or several people counts as said to each character, since any of them may hear it. Where the
+    assistant's voice is heard by others, it is said to them too.
     """
-    hearers = (episode.target,) if episode.target else case.characters
-    hidden = {fact: hearer for hearer in hearers for fact in case.list_hidden_facts(hearer)}
+    hidden = list_facts_at_risk(case, episode)
     if not hidden:
         return None
     return tuple(
-        Leak(fact=fact.fact, hearer=hearer, turn=turn.index)
+        Leak(fact=fact.fact, hearer=hearers[0], turn=turn.index)
         for turn in episode.turns
         if turn.speaker == ASSISTANT
-        for fact, hearer in hidden.items()
-        if has_wording(turn.content, fact.wording)
+        for fact, hearers in hidden.items()
+        if has_claim(turn.content, fact.wording)
     )
+
+
+def list_facts_at_risk(case: Case, episode: HSIIEpisode) -> dict[PrivateFact, list[str]]:
+    """The private facts that must be kept from somebody who hears what was said, each with those people."""
+    hearers = case.list_hearers(episode.target) if episode.target else case.characters
+    found: dict[PrivateFact, list[str]] = {}
+    for hearer in hearers:
+        for fact in case.list_hidden_facts(hearer):
+            found.setdefault(fact, []).append(hearer)
+    return found
 
 
 def measure_points(case: Case, text: str) -> tuple[float, str] | None:
     """(points, why) that ``text``, said to the golden addressee, earns by the scenario's rules; None if it has none.
 
-    The points are the share of what must be conveyed, less one if anything private was revealed: never likeness to the
-    golden response.
+    The points are the share of what must be conveyed, a point more for what the golden response leaves out, if the data
+    name it, less one if anything private was revealed: never likeness to the golden response.
     """
     if not case.must_convey:
         return None
-    missed = [point.point for point in case.must_convey if not has_wording(text, point.wording)]
-    leaked = [fact.fact for fact in case.list_hidden_facts(case.golden.role_to) if has_wording(text, fact.wording)]
+    missed = [point.point for point in case.must_convey if not _makes_point(text, point)]
+    hidden = [fact for hearer in case.list_hearers(case.golden.role_to) for fact in case.list_hidden_facts(hearer)]
+    leaked = dict.fromkeys(fact.fact for fact in hidden if has_claim(text, fact.wording))
     total = len(case.must_convey)
     conveyed = total - len(missed)
     parts = [f"conveys {conveyed} of {total} points"]
-    for verb, found in (("misses", missed), ("reveals", leaked)):
+    more = [case.better.point] if case.better and _makes_point(text, case.better) else []
+    for verb, found in (("misses", missed), ("adds", more), ("reveals", leaked)):
         if found:
             parts.append(f"{verb} " + ", ".join(f"'{each}'" for each in found))
-    return conveyed / total - (1.0 if leaked else 0.0), "; ".join(parts)
+    return (conveyed + len(more)) / total - (1.0 if leaked else 0.0), "; ".join(parts)
+
+
+def _makes_point(text: str, point: Point | BetterResponse) -> bool:
+    # "Not until she is back" makes the point that she must be back.
+    return has_claim(text, point.wording, reach=0)
 
 
 def is_evading_conflict(case: Case, text: str) -> bool | None:
@@ -81,8 +104,13 @@ def is_evading_conflict(case: Case, text: str) -> bool | None:
 
     Section 6.3: "models try employing tricks to bypass explicit conflicts".
     """
-    facing = [point.wording for point in case.must_convey if point.faces_conflict]
-    return not any(has_wording(text, wording) for wording in facing) if facing else None
+    facing = list_facing_points(case)
+    return not any(_makes_point(text, point) for point in facing) if facing else None
+
+
+def list_facing_points(case: Case) -> list[Point]:
+    """The points that take hold of the clash or of the bad news."""
+    return [point for point in case.must_convey if point.faces_conflict]
 
 
 _QUESTION = re.compile(r"[^.!?…\n]*\?")

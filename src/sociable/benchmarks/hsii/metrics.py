@@ -19,14 +19,14 @@ import numpy as np
 
 from sociable.benchmarks.hsii.dataset import Case
 from sociable.benchmarks.hsii.measure import Measured
-from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, Stage
-from sociable.core.records import PANEL, Estimate, Judgment, Score, Verdict, Verdicts
+from sociable.benchmarks.hsii.records import CONFLICT, LEAK, HSIIEpisode, HSIIOptions, Stage
+from sociable.core.records import PANEL, Judgment, Score, Verdict, Verdicts
 from sociable.statistics.intervals import Floats
-from sociable.statistics.metrics import Aggregate, Metric, Metrics, Value, joint
+from sociable.statistics.metrics import CombinedMeans, Metric, Metrics, Value
 
 RATES = ("r1", "r2", "r3", "r4")
 BEHAVIOURS = ("evades_conflict", "asks_again")
-"""The two behaviours of section 6.3, found by rule in the first utterance to the right target."""
+"""The two behaviours of section 6.3 in the first utterance to the right target: the first by judges, where there are any."""
 NO_FORMAT, WRONG_TARGET = "format failed", "wrong target"
 TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
 WORTH = {"wins": TIES_AS_HALF | {Verdict.TIE: 0.0}, "half": TIES_AS_HALF}
@@ -47,6 +47,8 @@ class JudgedCase:
     judgments: Sequence[Judgment]
     stages: Sequence[Stage]
     """The stages that are scored."""
+    asked: Sequence[str] = ()
+    """The criteria of behaviour that judges are asked about; without any, rules say how it was."""
 
 
 def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
@@ -67,15 +69,16 @@ def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
     highest, highest_printed = float(of_table(np.ones(4))), float(printed(np.ones(4)))
     form = "ι in the form Table 1 follows: r1 (1 + α r2 β (r3 + γ r4))"
     printed_form = "ι as Equation 1 is printed: r1 (1 + α r2 (1 + β (r3 + γ r4)))"
-    passed = "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed"
+    passed = "(n2 + n3 + n4) / 3n: nothing for a wrong target, as much for each stage passed, of those that were run"
     overall = partial(Metric[JudgedCase], group="overall", unit="score")
     halves = _combine_means(("r1", "r2", "r3_ties_half", "r4_ties_half"), of_table)
     gap = _combine_means(("r3", "r4"), lambda rates: rates[..., 1] - rates[..., 0])
+    cascade = _combine_means(RATES[:2], calculate_cascade, RATES[2:])
     return Metrics(
         *found,
         overall("hsii", "ι", form, aggregate=_combine_means(RATES, of_table), high=highest),
         overall("hsii_printed", "ι as printed", printed_form, aggregate=_combine_means(RATES, printed), high=highest_printed),
-        overall("hsii_cascade", "cascade", passed, aggregate=_combine_means(RATES, calculate_cascade)),
+        overall("hsii_cascade", "cascade", passed, aggregate=cascade),
         overall("hsii_ties_half", "ι, ties half", f"{form}; a tie is half a win", aggregate=halves, high=highest),
         overall("r4_minus_r3", "r4 − r3", "of the same cases", aggregate=gap, low=-1.0),
         groups=("rates", "overall", "behaviour", "form", "judges"),
@@ -125,16 +128,40 @@ def _score_leaks(each: JudgedCase) -> Value:
     leaks = each.measured.leaks if each.measured else None
     if leaks is None:
         return Value.not_reached("nothing to keep from the hearer")
-    return Value(float(bool(leaks)), "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks))
+    asked = [criterion for criterion in each.asked if criterion.startswith(LEAK)]
+    if not asked:
+        return Value(float(bool(leaks)), "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks))
+    answers = [each.verdicts[criterion, PANEL] for criterion in asked if (criterion, PANEL) in each.verdicts]
+    if len(answers) < len(asked):
+        return Value.errored("judging was not finished")
+    told = [reason for verdict, reason in answers if verdict is Verdict.WIN]
+    unknown = [reason for verdict, reason in answers if verdict in (Verdict.UNSCORED, Verdict.TIE)]
+    if unknown and not told:
+        return Value.unscored(unknown[0] or "the judges are split")
+    return Value(float(bool(told)), "; ".join(told))
 
 
-def _score_behaviour(name: str, each: JudgedCase) -> Value:
+def _score_evasion(each: JudgedCase) -> Value:
     if missing := _find_obstacle(each):
         return missing
-    found = getattr(each.measured, name)
-    if found is None:
+    if each.measured is None or each.measured.evades_conflict is None:
         return Value.not_reached("no rule for it")
-    return Value(float(bool(found)), "; ".join(found) if isinstance(found, tuple) else "")
+    if CONFLICT not in each.asked:
+        return Value(float(each.measured.evades_conflict))
+    if (CONFLICT, PANEL) not in each.verdicts:
+        return Value.errored("judging was not finished")
+    verdict, reason = each.verdicts[CONFLICT, PANEL]
+    if verdict in (Verdict.UNSCORED, Verdict.TIE):
+        return Value.unscored(reason or "the judges are split")
+    return Value(float(verdict is Verdict.LOSS), reason)
+
+
+def _score_repeated_questions(each: JudgedCase) -> Value:
+    if missing := _find_obstacle(each):
+        return missing
+    if each.measured is None or each.measured.asks_again is None:
+        return Value.not_reached("no rule for it")
+    return Value(float(bool(each.measured.asks_again)), "; ".join(each.measured.asks_again))
 
 
 def _find_obstacle(each: JudgedCase) -> Value | None:
@@ -145,7 +172,7 @@ def _find_obstacle(each: JudgedCase) -> Value | None:
 
 
 _LEAKS = "private words passed on, of the cases where there was something to keep from the hearer"
-_EVADES = "first utterances that go round the clash or the bad news, by rule (section 6.3)"
+_EVADES = "first utterances that go round the clash or the bad news (section 6.3)"
 _ASKS = "first utterances that ask for what was said already, by rule (section 6.3)"
 _TARGET = "target: the addressee is the golden one, of those with a format"
 _STRICT = "replies that are one line of JSON and nothing else"
@@ -154,8 +181,8 @@ _CASE_METRICS: Sequence[Metric[JudgedCase]] = [
     Metric("r1_strict", "r1 strict", _STRICT, "form", _score_strict_format, is_compared=False),
     Metric("r2", "r2", _TARGET, "rates", _score_target, is_stage=True),
     Metric("leak_rate", "leaks", _LEAKS, "behaviour", _score_leaks),
-    Metric("evades_conflict", "evades", _EVADES, "behaviour", partial(_score_behaviour, "evades_conflict")),
-    Metric("asks_again", "asks again", _ASKS, "behaviour", partial(_score_behaviour, "asks_again")),
+    Metric("evades_conflict", "evades", _EVADES, "behaviour", _score_evasion),
+    Metric("asks_again", "asks again", _ASKS, "behaviour", _score_repeated_questions),
 ]
 
 
@@ -189,7 +216,9 @@ def _score_disagreement(stage: Stage, each: JudgedCase) -> Value:
         return missing
     own = [getattr(judgment, "orders_disagree", None) for judgment in each.judgments if judgment.criterion == stage.value]
     disagreements = [float(disagree) for disagree in own if disagree is not None]
-    return Value(fmean(disagreements)) if disagreements else Value.unscored("no pair judged in both orders")
+    verdict, reason = each.verdicts[stage, PANEL]
+    why = reason if verdict is Verdict.UNSCORED else "no pair judged in both orders"
+    return Value(fmean(disagreements)) if disagreements else Value.unscored(why)
 
 
 def _find_no_verdict(stage: Stage, each: JudgedCase) -> Value | None:
@@ -229,31 +258,28 @@ def calculate_printed_iota(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Fl
 def calculate_cascade(rates: Floats) -> Floats:
     """(n2 + n3 + n4) / 3n = r1 r2 (1 + r3 + r4) / 3: nothing for a wrong target, a third for each stage passed.
 
-    In [0, 1]. The paper has no such score: this one rewards what the rebuttal says that the score should reward.
+    ``rates`` is [..., 2 to 4]: of stages that were not run nothing is asked, so that without judges it is n2 / n. In [0, 1].
+    The paper has no such score: this one rewards what the rebuttal says that the score should reward.
     """
-    r1, r2, r3, r4 = _split_rates(rates)
-    return r1 * r2 * (1 + r3 + r4) / 3
+    r1, r2, *judged = _split_rates(rates)
+    return np.asarray(r1 * r2 * (1 + np.sum(judged, axis=0)) / (1 + len(judged)))
 
 
-def _split_rates(rates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    r1, r2, r3, r4 = np.moveaxis(np.asarray(rates, dtype=np.float64), -1, 0)
+def _split_rates(rates: Floats) -> tuple[Floats, ...]:
+    r1, *others = np.moveaxis(np.asarray(rates, dtype=np.float64), -1, 0)
     # r1 over nothing means that no case was run at all: then there is no score.
-    return r1, *(np.nan_to_num(rate, nan=0.0) for rate in (r2, r3, r4))
+    return r1, *(np.nan_to_num(rate, nan=0.0) for rate in others)
 
 
-def _combine_means(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
-    """``combine`` of the means of ``parts``.
+def _combine_means(parts: Sequence[str], combine: Callable[[Floats], Floats], optional: Sequence[str] = ()) -> CombinedMeans:
+    """``combine`` of the means of ``parts``; no value where a stage was reached and has no verdict in any case."""
+    return CombinedMeans(parts, combine, optional, partial(_has_value_of_each, (*parts, *optional)))
 
-    All stages are needed; where one was left out, or has no verdict in any case that reached it, there is no value.
-    """
 
-    def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
-        run = {score.metric for score in scores}
-        valued = {score.metric for score in scores if score.value is not None}
-        formatted, target_found = (any(score.metric == metric and score.value for score in scores) for metric in ("r1", "r2"))
-        estimate = joint(parts, combine)(name, scores if run.issuperset(parts) else [], seed)
-        # A stage that nobody reached contributes 0; one that was reached and has no verdict at all is not known.
-        unknown = (target_found and not valued.issuperset(parts)) or (formatted and "r2" in parts and "r2" not in valued)
-        return estimate.model_copy(update={"value": None, "low": None, "high": None}) if unknown else estimate
-
-    return aggregate
+def _has_value_of_each(parts: Sequence[str], scores: Sequence[Score]) -> bool:
+    """Whether each of ``parts`` has a value, but those that nobody reached, which contribute 0, or that were not run."""
+    run = {score.metric for score in scores}
+    valued = {score.metric for score in scores if score.value is not None}
+    formatted, target_found = (any(score.metric == metric and score.value for score in scores) for metric in ("r1", "r2"))
+    lacking = {part for part in parts if part in run} - valued
+    return not (lacking and (target_found or ("r2" in lacking and formatted)))

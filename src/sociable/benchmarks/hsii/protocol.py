@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from sociable.agents.prompted import PromptedParticipant
-from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_play, ask_to_speak
+from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_play, ask_to_speak, tell_role, tell_task
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.forms import make_choice_form, make_next_turn_form, make_words_form
 from sociable.benchmarks.hsii.parsing import MAX_CHARACTERS as MAX_READ
@@ -37,16 +37,18 @@ class PromptedAssistant(PromptedParticipant):
         self._prompts = prompts
         self._target = case.golden.role_to
         briefing = ask_to_speak(case, self._target, prompts, long_run=True)
-        form = partial(make_next_turn_form, self._target)
+        form = partial(make_next_turn_form, self._target, tell_task(prompts, self._target, long_run=True))
         super().__init__(ASSISTANT, seat.model, briefing, scope=seat.make_scope(item), sampling=seat.sampling, form=form)
 
     async def address(self, *, target_given: bool = False) -> Utterance:
         """The first reply, as it came; only words are asked for where the target is given."""
         if target_given:
             messages = ask_to_speak(self._case, self._target, self._prompts, long_run=False)
-            form = partial(make_words_form, self._case, self._target)
+            told = [tell_role(self._prompts), tell_task(self._prompts, self._target)]
+            form = partial(make_words_form, self._case, self._target, told)
         else:
-            messages, form = ask_for_choice(self._case, self._prompts), partial(make_choice_form, self._case)
+            messages = ask_for_choice(self._case, self._prompts)
+            form = partial(make_choice_form, self._case, [tell_role(self._prompts), tell_task(self._prompts)])
         # No schema: a server that decodes within one would earn r1 for its model.
         reply = await self._model.generate(Request(messages, self.scope, self._sampling, form=form))
         return Utterance(reply.text, reply.thinking, reply.defect)
@@ -74,7 +76,7 @@ async def run_case(
 
     # Stage 1: format.
     first = await assistant.address(target_given=given)
-    parsed = _read_words(case, first.content) if given else parse_reply(first.content, strict=options.format == "strict")
+    parsed = _read_words(case, first.content) if given else _read_choice(case, first.content, strict=options.format == "strict")
     episode = HSIIEpisode(
         id=identifier,
         scenario=case.id,
@@ -108,6 +110,10 @@ async def run_case(
             "usage": _sum_usage(assistant, partner),
         }
     )
+
+
+def _read_choice(case: Case, text: str, *, strict: bool) -> AddressedReply | FormatFailure:
+    return parse_reply(text, strict=strict, heard=[message.content for message in case.messages])
 
 
 def _read_words(case: Case, text: str) -> AddressedReply | FormatFailure:

@@ -43,3 +43,21 @@ TABLE_2 = (
     TableTwoRow("mistral-7b", 0.491, 17.9, 0.539, 34.4),
     TableTwoRow("GPT-4", 0.732, 10.1, 0.787, 27.6),
 )
+
+
+class MultiPartySet(NamedTuple):
+    name: str
+    dialogues: int
+    turns: int
+    words: float | None
+    """Words a turn; None where the paper does not say."""
+    source: str
+    marked: str
+
+
+MULTI_PARTY_SETS = (
+    MultiPartySet("MELD (Poria et al. 2019)", 1433, 13708, 8.0, "scenes of a television series", "speakers, emotions"),
+    MultiPartySet("Molweni (Li et al. 2020)", 10000, 88303, None, "Ubuntu chat", "speakers, discourse relations"),
+    MultiPartySet("CRD3 (Rameshkumar and Bailey 2020)", 159, 398682, None, "a game of roles, broadcast", "speakers, summaries"),
+)
+"""Other sets of conversations among several people, as their papers count them."""

@@ -34,6 +34,9 @@ def _check_stages(numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:
 
 Stages = Annotated[Numbers | None, AfterValidator(_check_stages)]
 
+LEAK, CONFLICT = "leak", "conflict"
+"""The criteria of behaviour that judges are asked about: each private fact (``leak|1``, …), and the clash or the bad news."""
+
 JUDGED = (Stage.FIRST_UTTERANCE, Stage.LONG_RUN)
 """The stages that are scored by judges' opinions."""
 
@@ -51,6 +54,10 @@ class HSIIOptions(Record):
     format: Literal["lenient", "strict"] = Field(default="lenient", description="the way in which replies are read (App. B.5)")
     ties: Literal["wins", "half"] = Field(default="wins", description="the worth of a tie in r3 and r4: nothing, or half")
     forced_target: bool = Field(default=False, description="name the golden addressee to the model and ask for words only")
+    judge_behaviour: bool = Field(
+        default=True,
+        description="have judges, where there are any, say whether secrets were told and conflicts evaded; else rules",
+    )
     cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
 
     @model_validator(mode="after")

@@ -49,7 +49,7 @@ class ReferenceAssistant(WrittenPart):
 
 
 def make_assistant(agent: str, case: Case, seed: int, repeat: int) -> ReferenceAssistant:
-    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``; the registry has checked it."""
+    """The agent named ``better``, ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``."""
     kind, _, rate = agent.partition("@")
     # The oracle's draws do not depend on its error rate, so that its errors are nested.
     generator = make_generator(seed, "reference", kind, case.id, repeat)
@@ -71,6 +71,11 @@ def _choose_golden(case: Case, generator: Random, error_rate: float) -> Choice:
     return (weaker.role_to, weaker.content) if weaker and way == "weaker" else None
 
 
+def _choose_better(case: Case, generator: Random, error_rate: float) -> Choice:
+    """Knows a response that is better than the golden one, where the data have one; elsewhere the golden one."""
+    return case.golden.role_to, case.better.content if case.better else case.golden.content
+
+
 def _choose_by_turn(case: Case, generator: Random, error_rate: float) -> Choice:
     """Answers whoever asked the assistant last and still waits; if nobody does, whoever spoke last. Repeats their words."""
     spoke = [(message.role_from, message.content) for message in case.messages if message.role_from != ASSISTANT]
@@ -86,6 +91,7 @@ def _choose_anybody(case: Case, generator: Random, error_rate: float) -> Choice:
 
 
 _CHOOSERS: dict[str, Callable[[Case, Random, float], Choice]] = {
+    "better": _choose_better,
     "oracle": _choose_golden,
     "heuristic": _choose_by_turn,
     "random": _choose_anybody,

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from sociable.benchmarks.hsii.audit import make_audit
 from sociable.benchmarks.hsii.briefing import load_hsii_prompts, render_setting_in_words
 from sociable.benchmarks.hsii.dataset import Case, load_dataset, select_dialogues
-from sociable.benchmarks.hsii.judge import judge_stage, list_judged_stages, list_rated_participants, make_pair
+from sociable.benchmarks.hsii.judge import (
+    judge_behaviour,
+    judge_stage,
+    list_judged_behaviour,
+    list_judged_stages,
+    list_rated_participants,
+    make_pair,
+)
 from sociable.benchmarks.hsii.measure import Measured, measure_episode
 from sociable.benchmarks.hsii.metrics import JudgedCase, list_win_rates, make_metrics
 from sociable.benchmarks.hsii.protocol import find_mismatch, make_reference, run_case
@@ -95,14 +102,22 @@ class HSIIStudy(
         return measure_episode(self.scenarios[episode.scenario], episode)
 
     def list_criteria(self, episode: HSIIEpisode) -> Sequence[str]:
-        return [stage.value for stage in list_judged_stages(episode, self.stages)]
+        return [*(stage.value for stage in list_judged_stages(episode, self.stages)), *self._list_behaviour(episode)]
+
+    def _list_behaviour(self, episode: HSIIEpisode) -> Sequence[str]:
+        return list_judged_behaviour(self.scenarios[episode.scenario], episode) if self.options.judge_behaviour else ()
 
     def needs_reference(self, criterion: str) -> bool:
         return criterion == Stage.LONG_RUN
 
     async def judge(self, task: JudgingTask, episode: HSIIEpisode, reference: ReferenceConversation | None) -> Judgment:
         case = self.scenarios[task.scenario]
+        if task.criterion not in JUDGED:
+            return await judge_behaviour(case, episode, task.criterion, task.seat, self.prompts)
         return await judge_stage(case, episode, Stage(task.criterion), task.seat, reference, self.prompts)
+
+    def is_shown(self, criterion: str) -> bool:
+        return criterion in JUDGED
 
     def show(self, episode: HSIIEpisode, criterion: str, reference: ReferenceConversation | None) -> ShownPair | None:
         case = self.scenarios[episode.scenario]
@@ -121,7 +136,8 @@ class HSIIStudy(
         # Without judges only what needs no opinion is scored.
         stages = [stage for stage in self.stages if panel or stage not in JUDGED]
         case, verdicts = self.scenarios[episode.scenario], add_panel(judgments, panel)
-        return self.metrics.score(episode, JudgedCase(case, episode, measured, verdicts, own, stages))
+        asked = self._list_behaviour(episode) if panel else ()
+        return self.metrics.score(episode, JudgedCase(case, episode, measured, verdicts, own, stages, asked))
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         return rehearse_case(self.scenarios[scenario], role, call, forced_target=self.options.forced_target)

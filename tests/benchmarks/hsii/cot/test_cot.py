@@ -92,6 +92,18 @@ async def test_a_draft_in_thoughts_that_were_cut_off_is_no_answer(play: Any) -> 
     assert len(played.episode.cycles) == 2
 
 
+async def test_what_never_has_a_format_is_not_asked_128_times(play: Any) -> None:
+    played = await play(*["I would speak to Cara."] * 128)
+    assert (played.episode.end, len(played.episode.cycles), played.episode.solved) == (End.NO_FORMAT, 5, False)
+    # From the second on the question was the same.
+    assert len(set(played.texts)) == 2
+
+
+async def test_a_format_now_and_then_goes_on(play: Any) -> None:
+    played = await play(*["Hm."] * 4, to(ANN), "- a", *["Hm."] * 4, to(CARA))
+    assert (played.episode.end, len(played.episode.cycles)) == (End.SOLVED, 10)
+
+
 async def test_the_cap_ends_without_a_last_reflection(play: Any) -> None:
     played = await play(to(ANN), "- a", to(ANN), cap=2)
     assert (played.episode.end, len(played.episode.cycles), played.episode.calls) == (End.CAP, 2, 3)

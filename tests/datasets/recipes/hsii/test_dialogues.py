@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from sociable.api import datasets, runs
+from sociable.benchmarks.hsii.briefing import render_setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
 
 GUM = Path(__file__).resolve().parents[5] / "shared" / "data" / "gum" / "dialogues_interview_court.jsonl"
 
 
 def built(tmp_path: Path, *turns: tuple[str, str], **options: Any) -> dict[str, Any]:
+    tmp_path.mkdir(exist_ok=True)
     record = {"id": "pier", "title": "fog", "turns": [{"speaker": who, "text": text} for who, text in turns]}
     (tmp_path / "talk.jsonl").write_text(json.dumps(record))
     datasets.construct("hsii-dialogues", tmp_path / "talk.jsonl", tmp_path / "build", options=options)
@@ -48,6 +50,27 @@ def test_cases_are_made_of_turns_of_which_it_is_known_whom_they_are_for(tmp_path
     assert "| whom golden responses are for | named 1 |" in (tmp_path / "build" / "README.md").read_text()
     lines = (tmp_path / "build" / "3-cases.jsonl").read_text()
     assert json.loads(lines)["left_out"] == {"turn: whom it is for can only be guessed (--inferred)": 1}
+
+
+def test_what_is_not_known_stays_unknown(tmp_path: Path) -> None:
+    (case,) = built(tmp_path, *PIER[:4]).values()
+    # Nothing tells whom Bo answered; with --inferred it is taken to be Ann.
+    assert [(each.role_from, each.role_to) for each in case.messages] == [(ASSISTANT, "Bo"), ("Bo", "")]
+    assert '{"role_from": "Bo", "content": "I have it."' in render_setting(case)
+    (guessed,) = built(tmp_path / "again", *PIER[:4], inferred=True).values()
+    assert guessed.messages[1].role_to == ASSISTANT
+
+
+def test_two_who_speak_as_one_are_two(tmp_path: Path) -> None:
+    turns = [("Ann", "Bo, hold the rope."), ("Bo", "I have it."), ("Bo and Cy", "We have it."), ("Ann", "Cy, the lamp.")]
+    (case,) = built(tmp_path, *turns).values()
+    assert case.characters == ("Bo", "Cy")
+    assert [(each.role_from, each.content) for each in case.messages[2:]] == [("Bo", "We have it."), ("Cy", "We have it.")]
+    # A firm, or a pair that never speaks apart, is one.
+    alone = built(
+        tmp_path / "firm", ("Ann", "Rock and Roll, come."), ("Rock and Roll", "Yes."), ("Bo", "No."), ("Ann", "Bo, go.")
+    )
+    assert any("Rock and Roll" in each.characters for each in alone.values())
 
 
 def test_another_can_take_the_assistants_part(tmp_path: Path) -> None:

@@ -28,14 +28,17 @@ from sociable.datasets.recipes.hsii.checks import (
     check_characters,
     check_dialogue,
     check_identities,
+    check_relationships,
     find_common_words,
     find_identities,
 )
 from sociable.datasets.recipes.hsii.news import (
     RECIPE,
+    Dialogue,
     NewsOptions,
     Scene,
     WrittenScene,
+    reject_alike,
     reject_calm_scenes,
     write_dialogue,
     write_scene,
@@ -92,7 +95,7 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
     assert {line["rejected"] for line in lines} >= {"", "no JSON in the reply", "not 2 to 5 characters", "a conflict with nobody"}
     assert all(line["detail"] for line in lines if line["rejected"])
     dataset = load_dataset(tmp_path / "build" / "dataset.jsonl")
-    assert len({case.dialogue for case in dataset.items}) == int(funnel["dialogues"][2])
+    assert len({case.dialogue for case in dataset.items}) == int(funnel["different"][2]) == int(funnel["dialogues"][2])
     result = runs.run(
         "hsii", "reference/oracle", dataset=str(tmp_path / "build" / "dataset.jsonl"), out=tmp_path / "run", limit=3
     )
@@ -110,7 +113,7 @@ def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, c
     assert "Up to 24 items wait for a model at the stage 'scenes'" in waiting.sections[0].blocks[0].text  # type: ignore[union-attr]
     model = writer(chat_server, "writer:on")
     done = construct(articles, tmp_path / "build", model=model)
-    assert len(cells(done)) == 6
+    assert len(cells(done)) == 7
     calls = chat_server.requests("writer:on")["total"]
     # What cannot be read is asked for once more.
     assert 24 + int(cells(done)["dialogues"][0]) < calls < 60
@@ -126,6 +129,7 @@ def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, c
         "scenes",
         "chosen",
         "dialogues",
+        "different",
     ]
 
 
@@ -209,7 +213,7 @@ def test_a_build_that_is_killed_goes_on_and_buys_nothing_twice(
     ended = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
     names = sorted(path.name for path in (tmp_path / "whole").glob("*.jsonl"))
-    assert len(names) == 8
+    assert len(names) == 9
     for name in names:
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     assert slow.requests("writer")["total"] <= total + 3
@@ -308,12 +312,49 @@ def test_bad_dialogues_are_rejected_with_a_reason(turns: tuple[tuple[str, str, s
         (["CLERK", "ASSISTANT"], "an assistant among"),
         (["CLERK", "THE AI ASSISTANT"], "an assistant among"),
         (["CLERK", "Ann"], "role in capitals"),
+        (["ROLE", "CLERK"], "without a name"),
+        (["ROLE A", "CHARACTER 2"], "without a name"),
     ],
 )
 def test_characters_are_roles(characters: list[str], reason: str) -> None:
     with pytest.raises(Rejected, match=reason):
         check_characters(characters)
     check_characters(["CLERK", "SHOP ASSISTANT"])
+
+
+def test_everybody_stands_in_a_relationship() -> None:
+    check_relationships(["CLERK", "BAKER"], ["CLERK knows BAKER."])
+    with pytest.raises(Rejected, match="in no relationship"):
+        check_relationships(["CLERK", "BAKER", "MAYOR"], ["CLERK knows BAKER."])
+
+
+EXAMPLE = PROMPTS["scene"].text.split("Reply with JSON only:")[1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        EXAMPLE,
+        json.dumps(json.loads(EXAMPLE) | {"characters": ["CLERK", "BAKER"], "conflicts": []}),
+        '{"domain": "one word for the field", "scene": "A counter."}',
+    ],
+)
+def test_the_prompts_own_example_is_no_scene(said: str) -> None:
+    with pytest.raises(Rejected, match=r"repeats the prompt's example|not a scene"):
+        asked_twice(said)
+    with pytest.raises(Rejected, match="repeats the prompt's example"):
+        asked_twice(json.dumps(SCENE | {"scene": json.loads(EXAMPLE)["scene"]}))
+
+
+def test_dialogues_that_are_alike_are_kept_once() -> None:
+    def told(name: str, *said: str) -> Dialogue:
+        record = {"background": {"scene": f"The scene of {name}."}, "messages": [{"content": content} for content in said]}
+        return Dialogue(id=name, record=record, source="", cases=3)
+
+    long = "the oven has been cold since four and nobody will say who let it go out in the night"
+    other = "a lorry stands across the gate with its lamps on and the driver asks for the man with the stamp"
+    rejected = reject_alike([told("a", long), told("b", other), told("c", long, "Yes."), told("d", other)])
+    assert {name: each.detail.split(",")[0] for name, each in rejected.items()} == {"c": "a", "d": "b"}
 
 
 def test_no_name_out_of_the_report_is_kept() -> None:

@@ -15,7 +15,7 @@ from sociable.benchmarks.anteval.iep.cards import KINDS, KnowledgeCard
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.core.records import PANEL, Estimate, Record, Score, Verdict, Verdicts
 from sociable.core.wording import has_wording
-from sociable.statistics.metrics import Metric, Metrics, Value, joint, mean, share
+from sociable.statistics.metrics import CombinedMeans, Metric, Metrics, Value, mean, share
 
 IEP, BEFORE, GAIN = "iep", "iep_before", "iep_gain"
 MAIN = (IEP, BEFORE)
@@ -121,7 +121,7 @@ _TOLD = "share of key points that the NPC says, in one of the wordings that its 
 _UNREADABLE = "share of answers to what players know in which no list of claims was found"
 _after = partial(_measure_precision, When.AFTER)
 _before = partial(_measure_precision, When.BEFORE)
-_gain = joint(MAIN, lambda means: means[..., 0] - means[..., 1])
+_gain = CombinedMeans(MAIN, lambda means: means[..., 0] - means[..., 1])
 
 
 class SessionMetrics(Metrics[JudgedSession]):

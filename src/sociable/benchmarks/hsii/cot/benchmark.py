@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii-cot",
-    version="1.0.0",
+    version="1.1.0",
     title="HSII: chain of thought and reflection",
     study="sociable.benchmarks.hsii.cot.study:CoTStudy",
     options="sociable.benchmarks.hsii.cot.records:CoTOptions",

@@ -19,7 +19,7 @@ from sociable.core.records import Estimate, Score
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes
 from sociable.statistics.intervals import Floats, Interval, average_repeats, bootstrap_jointly, estimate_mean
-from sociable.statistics.metrics import Aggregate, Metric, Metrics, Value, joint, mean
+from sociable.statistics.metrics import Aggregate, CombinedMeans, Metric, Metrics, Value, mean
 
 EASIEST = 0.7
 """The share of pairs the paper's "partial" figures are about."""
@@ -117,7 +117,7 @@ _SATISFIED = "pairs that ended because the model found nothing wrong with a wron
 _COMPLEXITY = "mean number of cycles until the target is right; unsolved counts as the cap"
 _EASIEST = "mean number of cycles over the easiest 70% of the pairs"
 _FOR_70 = "the cycle by which 70% of the pairs are solved"
-_ESTIMATE_GAIN = joint(("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0])
+_ESTIMATE_GAIN = CombinedMeans(("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0])
 _SHARES: Sequence[Metric[PlayedPair]] = (
     Metric("format_without_cot", "format without", _PLAIN_FORMAT, "others", _score_format, _is_plain),
     Metric("success_without_cot", "without", _PLAIN, "main", _score_success, _is_plain),

@@ -23,6 +23,9 @@ from sociable.dialogue.conversation import MAX_CHARACTERS, Utterance
 from sociable.engine.seats import Seat, Seats
 from sociable.models.protocol import ChatMessage
 
+ALIKE = 5
+"""Cycles in a row without a format after which no further one is asked for: from the second on the question is the same."""
+
 
 def load_cot_prompts(designs: Sequence[str], override: Path | None = None) -> Prompts:
     """The bundled prompts or the user's own, with the steps of every design."""
@@ -84,6 +87,9 @@ async def run_pair(pair: Pair, repeat: int, seats: Seats, prompts: Prompts, *, s
         if pair.design == NO_DESIGN:
             end = End.ONE_PASS
             break
+        if len(cycles) >= ALIKE and all(each.format_failure for each in cycles[-ALIKE:]):
+            end = End.NO_FORMAT
+            break
         if cycle.format_failure or len(cycles) == cycle_cap:
             continue
         reflection = await thinker.reflect(cycle)
@@ -108,7 +114,7 @@ async def run_pair(pair: Pair, repeat: int, seats: Seats, prompts: Prompts, *, s
 
 
 def _read_cycle(pair: Pair, said: Utterance) -> Cycle:
-    parsed = parse_reply(said.content, last=True)
+    parsed = parse_reply(said.content, last=True, heard=[message.content for message in pair.case.messages])
     cycle = Cycle(reply=said.content[:MAX_CHARACTERS], thinking=said.thinking[:MAX_CHARACTERS])
     if said.defect and not said.content.rstrip().endswith("}"):
         # What stands in thoughts that were cut off is a draft, not an answer.

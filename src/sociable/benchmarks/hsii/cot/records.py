@@ -71,6 +71,8 @@ class End(StrEnum):
     """The reflection found no drawback: there is nothing that a further cycle could begin with."""
     NO_REFLECTION = "gave no reflection"
     """The reflection was empty or refused: no opinion, and nothing to begin with either."""
+    NO_FORMAT = "no format, however often asked"
+    """Several cycles in a row had no format: the next would ask the same again."""
     CAP = "cap reached"
     ONE_PASS = "one pass"  # noqa: S105
     """Without chain of thought there is no second cycle."""

@@ -29,6 +29,7 @@ HEADINGS = {
     End.SOLVED: "Solved",
     End.SATISFIED: "Given up content",
     End.NO_REFLECTION: "Given up without a reflection",
+    End.NO_FORMAT: "Given up for want of a format",
     End.CAP: "Never solved",
 }
 CYCLES_SHOWN = 6
@@ -51,7 +52,7 @@ class CoTViews(Views):
     def show_scores(self, runs: Sequence[Run]) -> list[CurvePlot | Table]:
         others = runs[0].study.metrics.select_groups("others")
         left_out = make_metrics_table("What the summary leaves out", runs, others, "Intervals by dialogue.")
-        return [_make_curves(runs), left_out, _make_paper_table(runs)]
+        return [_make_curves(runs), _make_baseline_table(runs), left_out, _make_paper_table(runs)]
 
     def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         return [Section("By design", [_make_design_table(run) for run in runs])]
@@ -108,6 +109,25 @@ def _make_curves(runs: Sequence[Run]) -> CurvePlot:
         minimum=0.0,
         maximum=1.0,
     )
+
+
+def _make_baseline_table(runs: Sequence[Run]) -> Table:
+    """Complexity beside what needs no thought: naming everybody in turn, and guessing blindly."""
+    pairs = [pair for pair in runs[0].study.scenarios.values() if pair.design != NO_DESIGN]
+    sizes = [len(pair.characters) for pair in pairs]
+    # In a random order the right one of N comes in place (N + 1) / 2 on average; drawn anew each time, after N draws.
+    baselines = {"an enumerator, in random order": fmean((size + 1) / 2 for size in sizes), "blind guessing": fmean(sizes)}
+    metrics = runs[0].study.metrics.select_named("cot_complexity")
+    rows = [Row([run.label, *format_metric_cells(run, metrics)], emphasis=True) for run in runs]
+    rows += [Row([f"{name} (expected)", format_figure(value, 2)]) for name, value in baselines.items()]
+    rows += [
+        Row([f"{row.model} (paper)", format_figure(row.cot_complexity, 1)]) for row in TABLE_2 if row.model.startswith("GPT")
+    ]
+    note = (
+        "As the rule that ends the cycles knows the answer, whoever names one character after the other needs few of them. "
+        "Every model in the paper is worse than both."
+    )
+    return Table("Complexity beside what needs no thought", [Column("Model"), *make_metric_columns(metrics)], rows, note)
 
 
 def _make_paper_table(runs: Sequence[Run]) -> Table:

@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii-memory",
-    version="1.0.0",
+    version="1.1.0",
     title="HSII: memory retention",
     study="sociable.benchmarks.hsii.memory.study:MemoryStudy",
     views="sociable.benchmarks.hsii.memory.views:MemoryViews",

@@ -8,7 +8,7 @@ from functools import partial
 
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode, MemoryTest
 from sociable.core.records import Estimate, Score, Verdict
-from sociable.statistics.metrics import Metric, Metrics, Value, joint
+from sociable.statistics.metrics import CombinedMeans, Metric, Metrics, Value
 
 DISTANCES = ("retention_near", "retention_far")
 
@@ -60,7 +60,7 @@ def _estimate_effect(name: str, scores: Sequence[Score], seed: int) -> Estimate:
     """retention_far - retention_near, of the scenarios that have a value at both distances."""
     valued = [{score.cluster for score in scores if score.metric == metric and score.value is not None} for metric in DISTANCES]
     both = [score for score in scores if score.cluster in valued[0] & valued[1]]
-    return joint(DISTANCES, lambda means: means[..., 1] - means[..., 0])(name, both, seed)
+    return CombinedMeans(DISTANCES, lambda means: means[..., 1] - means[..., 0])(name, both, seed)
 
 
 _CARRY_OVER = "what one character asked for is heeded when talking with another"
@@ -76,7 +76,7 @@ _SHARES: Sequence[tuple[str, str, str, str, Callable[[Decision], bool]]] = (
     ("retention_far", "far", "with the interlude", "distance", partial(_is_directive, far=True)),
 )
 """Shares of right replies: name, title, meaning, group, and the cases they are shares of."""
-_ESTIMATE_BALANCE = joint(("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1)
+_ESTIMATE_BALANCE = CombinedMeans(("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1)
 METRICS = Metrics[Decision](
     *(Metric(name, title, meaning, group, score_reply, applies) for name, title, meaning, group, applies in _SHARES),
     Metric("balance", "balance", _BALANCE, "main", aggregate=_ESTIMATE_BALANCE, low=-1.0),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from sociable.benchmarks.hsii.briefing import brief_assistant, load_hsii_prompts, make_chat, render_setting
+from sociable.benchmarks.hsii.briefing import brief_assistant, load_hsii_prompts, make_chat, render_setting, tell_role
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.benchmarks.hsii.forms import make_words_form
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode
@@ -29,7 +29,8 @@ REHEARSED_REPLY = '{"reason": "' + "It does what was asked of it, and says so to
 """A reply that a judge might give."""
 
 PLACEHOLDERS = {
-    "answer": frozenset({"setting", "target", "assistant"}),
+    "task": frozenset({"target", "assistant"}),
+    "answer": frozenset({"setting", "target", "task"}),
     "judge_system": frozenset[str](),
     "judge_answer": frozenset({"setting", "target", "reply", "question"}),
 }
@@ -49,7 +50,7 @@ async def run_case(case: MemoryCase, repeat: int, seats: Seats, prompts: Prompts
         said = choose_answer(subject.agent, case, seed, repeat)
     else:
         scope = subject.make_scope(identifier)
-        form = partial(make_words_form, case, case.target)
+        form = partial(make_words_form, case, case.target, [tell_role(load_hsii_prompts()), _tell_task(case, prompts)])
         reply = await subject.model.generate(Request(ask_to_answer(case, prompts), scope, subject.sampling, form=form))
         said = Utterance(parse_words(reply.text), reply.thinking, reply.defect)
         usage = {subject.role.value: scope.usage}
@@ -59,8 +60,12 @@ async def run_case(case: MemoryCase, repeat: int, seats: Seats, prompts: Prompts
 
 def ask_to_answer(case: MemoryCase, prompts: Prompts) -> list[ChatMessage]:
     """The messages for the model under test."""
-    task = prompts["answer"].render(setting=render_setting(case), target=case.target, assistant=ASSISTANT)
+    task = prompts["answer"].render(setting=render_setting(case), target=case.target, task=_tell_task(case, prompts))
     return brief_assistant(task, load_hsii_prompts())
+
+
+def _tell_task(case: MemoryCase, prompts: Prompts) -> str:
+    return prompts["task"].render(target=case.target, assistant=ASSISTANT)
 
 
 def choose_answer(agent: str, case: MemoryCase, seed: int, repeat: int) -> Utterance:

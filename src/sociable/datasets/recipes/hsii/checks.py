@@ -23,6 +23,7 @@ _THE_ASSISTANT = frozenset(("the", "an", "assistant", "ai", *find_words(ASSISTAN
 """A shop assistant is somebody else."""
 COPIED, FEWEST = 8, 5
 """Words in a row: who says so many of another's has them from there; or all of them, if they are no fewer than these."""
+_SINGLE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
 _LETTERS = [chr(number) for number in (*range(0x41, 0x250), *range(0x370, 0x530))]
 _CAPITALS, _SMALLS = ("".join(filter(kind, _LETTERS)) for kind in (str.isupper, str.islower))
@@ -63,8 +64,17 @@ def check_characters(characters: Sequence[str]) -> None:
         raise Rejected("two characters of one name", ", ".join(characters))
     if any(find_words(each)[-1:] == ["assistant"] and set(find_words(each)) <= _THE_ASSISTANT for each in characters):
         raise Rejected("an assistant among the characters", ", ".join(characters))
+    if placeholders := [each for each in characters if set(find_words(each)) - {"role", "character", "name"} <= _SINGLE]:
+        raise Rejected("a role without a name", ", ".join(placeholders))
     if identified := [each for each in characters if each.upper() != each]:
         raise Rejected("a character without a role in capitals", ", ".join(identified))
+
+
+def check_relationships(characters: Sequence[str], relationships: Sequence[str]) -> None:
+    """Raises Rejected for a character that stands in no relationship."""
+    told = " ".join(relationships)
+    if alone := [each for each in characters if each not in find_people(told, characters, {})]:
+        raise Rejected("a character in no relationship", ", ".join(alone))
 
 
 def find_identities(article: str, common: Collection[str]) -> list[str]:
@@ -104,6 +114,8 @@ def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
     own = [turn for turn in turns if turn.role_from == ASSISTANT]
     if len(own) < ASSISTANT_TURNS:
         raise Rejected(f"the assistant speaks fewer than {ASSISTANT_TURNS} times", f"{len(own)} times")
+    if wordless := [turn for turn in turns if not find_words(turn.content)]:
+        raise Rejected("a turn without words", f"{wordless[0].role_from}: {wordless[0].content}")
     if len({turn.role_to for turn in own}) < 2:
         raise Rejected("the assistant speaks to one character only", own[0].role_to)
     spoken = Counter(turn.role_from for turn in turns if turn.role_from != ASSISTANT)
@@ -168,6 +180,11 @@ def _count_telling(text: str) -> int:
     """The number of a text's words in a row that cannot be elsewhere by chance; 0 where the text is too short to tell."""
     length = len(find_words(text))
     return min(COPIED, length) if length >= FEWEST else 0
+
+
+def cut_runs(text: str) -> set[str]:
+    """The runs of five words in a text."""
+    return _find_runs(text, FEWEST)
 
 
 def _find_runs(text: str, length: int) -> set[str]:

@@ -19,7 +19,7 @@ from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.hsii.checks import PARTIES, check_golden
 from sociable.datasets.review.records import HSII_TAGS
 from sociable.datasets.stages import AnyStage, EachStage, Item, MadeRecord, Rejected, Writer
-from sociable.datasets.transcripts import CERTAIN, SaidTurn, Transcript, find_addressees, read_transcripts
+from sociable.datasets.transcripts import CERTAIN, SaidTurn, Transcript, find_addressees, part_speakers, read_transcripts
 
 LONGEST = 24
 """Turns of a stretch that is cut from a longer conversation."""
@@ -29,7 +29,7 @@ class DialoguesOptions(RecipeOptions):
     assistant: str | None = Field(
         None, description="The person whose part the assistant takes; by default the one who speaks to the most others."
     )
-    inferred: bool = Field(False, description="Guess the addressees of turns where they are not known, and mark the guesses.")
+    inferred: bool = Field(False, description="Guess the addressees of turns where they are not known.")
 
 
 class Stretch(Item):
@@ -43,9 +43,10 @@ class Stretch(Item):
 
 async def address_turns(item: Transcript, writer: Writer) -> Sequence[Transcript]:
     """The transcript with whom each turn is for: known, or inferred and marked so (Appendix B.4)."""
-    if len(item.speakers) < 3:
-        raise Rejected("fewer than three speakers", ", ".join(item.speakers))
-    return [find_addressees(item)]
+    parted = part_speakers(item)
+    if len(parted.speakers) < 3:
+        raise Rejected("fewer than three speakers", ", ".join(parted.speakers))
+    return [find_addressees(parted)]
 
 
 async def cut_stretches(assistant: str | None, item: Transcript, writer: Writer) -> Sequence[Stretch]:
@@ -69,11 +70,11 @@ async def cut_stretches(assistant: str | None, item: Transcript, writer: Writer)
 
 async def cut_out_cases(inferred: bool, item: Stretch, writer: Writer) -> Sequence[MadeRecord]:
     """A case for every turn of the assistant's part: what it really said is the golden response."""
-    messages = [_make_message(turn, item.assistant) for turn in item.turns]
+    messages = [_make_message(turn, item.assistant, inferred=inferred) for turn in item.turns]
     background = {"scene": item.scene, "characters": _find_others(item.turns, item.assistant)}
     made = []
     for place, turn in enumerate(item.turns):
-        if turn.speaker != item.assistant or messages[place] is None or not any(messages[:place]):
+        if turn.speaker != item.assistant or not turn.to or messages[place] is None or not any(messages[:place]):
             continue
         if not inferred and turn.how not in CERTAIN:
             writer.left_out["turn: whom it is for can only be guessed (--inferred)"] += 1
@@ -120,11 +121,12 @@ def _is_fit(turns: Sequence[SaidTurn], assistant: str) -> bool:
     return len(to) >= 2 and PARTIES[0] <= len(_find_others(turns, assistant)) <= PARTIES[1]
 
 
-def _make_message(turn: SaidTurn, assistant: str) -> dict[str, Any] | None:
-    """A turn as a message; None for what is said to nobody in particular, before anybody else has spoken."""
-    if turn.to is None or not turn.text:
+def _make_message(turn: SaidTurn, assistant: str, *, inferred: bool) -> dict[str, Any] | None:
+    """A turn as a message, without an addressee where that could only be guessed; None for one without words."""
+    if not turn.text:
         return None
-    names = [ASSISTANT if name == assistant else name for name in (turn.speaker, turn.to)]
+    known = turn.to if inferred or turn.how in CERTAIN else None
+    names = [ASSISTANT if name == assistant else name for name in (turn.speaker, known or "")]
     return {"role_from": names[0], "role_to": names[1], "content": turn.text}
 
 

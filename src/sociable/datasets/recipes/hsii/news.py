@@ -27,6 +27,8 @@ from sociable.datasets.recipes.hsii.checks import (
     check_characters,
     check_dialogue,
     check_identities,
+    check_relationships,
+    cut_runs,
     find_common_words,
     find_identities,
 )
@@ -35,6 +37,8 @@ from sociable.datasets.stages import AnyStage, AskingStage, EachStage, Item, Mad
 
 SHORTEST, LONGEST = 300, 20_000
 """Characters of an article with its title: of a shorter one little can be made, a longer one is a list or a collection."""
+ALIKE = 0.2
+"""The share of runs of five words above which two dialogues are the same story."""
 READ = 6_000
 """Characters of an article that the model reads."""
 
@@ -110,6 +114,7 @@ async def write_scene(common: Collection[str], item: Article, writer: Writer) ->
     article = quote(f"{put_on_one_line(item.title)}\n{item.text[:READ]}")
     written = await writer.write(WrittenScene, "a scene", "scene", article=article)
     check_characters(written.characters)
+    check_relationships(written.characters, written.relationships)
     names = find_identities(f"{item.title}.\n{item.text}", common)
     check_identities(names, json.dumps(written.model_dump(mode="json"), ensure_ascii=False))
     for conflict in written.conflicts:
@@ -123,6 +128,21 @@ def reject_calm_scenes(most: int | None, items: Sequence[Scene]) -> Mapping[str,
     ranked = sorted(items, key=lambda scene: (-len(scene.conflicts), -len(scene.characters), scene.id))
     kept = {scene.id for scene in ranked[:most]}
     return {scene.id: Rejected("fewer conflicts than others") for scene in items if scene.id not in kept}
+
+
+def reject_alike(items: Sequence[Dialogue]) -> Mapping[str, Rejected]:
+    """Of dialogues that share too much of what is said, the first is kept."""
+    found: dict[str, Rejected] = {}
+    kept: dict[str, set[str]] = {}
+    for item in items:
+        runs = cut_runs(" ".join([item.record["background"]["scene"], *(each["content"] for each in item.record["messages"])]))
+        shares = {name: len(runs & other) / (len(runs | other) or 1) for name, other in kept.items()}
+        nearest = max(shares, key=lambda name: shares[name], default="")
+        if nearest and shares[nearest] > ALIKE:
+            found[item.id] = Rejected("alike with another", f"{nearest}, {shares[nearest]:.2f}")
+        else:
+            kept[item.id] = runs
+    return found
 
 
 async def write_dialogue(item: Scene, writer: Writer) -> Sequence[Dialogue]:
@@ -169,6 +189,9 @@ def _plan_stages(articles: Sequence[Article], options: NewsOptions) -> Sequence[
             "chosen", "those with the most conflicts, then the most characters", Scene, partial(reject_calm_scenes, options.most)
         ),
         AskingStage("dialogues", "a dialogue with an assistant for each scene, checked", Dialogue, write_dialogue),
+        WholeStage(
+            "different", f"dialogues no two of which share more than {ALIKE:.0%} of their runs of words", Dialogue, reject_alike
+        ),
     )
 
 
