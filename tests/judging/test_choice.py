@@ -48,7 +48,28 @@ from sociable.judging.answers import parse_choice
         ("", None),
         ("A) and B)", None),
         ("It can be A or B", None),
+        ("{'answer': 'B'}", 1),
+        ('{"answer": B}', 1),
+        ('{"answer": ["B"]}', 1),
+        ('{"answer": ["A", "B"]}', None),
+        ("{'reason': 'it's A', 'answer': 'B'}", 1),
+        ("{'answer': 'A', 'answer': 'B'}", None),
+        ("I think it is option C because she asked twice.", 2),
+        ("I think it is B because of the boat.", 1),
+        ("I'd choose option D.", 3),
+        ("I think it is A man.", None),
+        ("The answer to the question is: A", 0),
+        ("The answer to this question is B.", 1),
     ],
 )
 def test_parse_choice(text: str, place: int | None) -> None:
     assert parse_choice(text, 4).value == place
+
+
+def test_the_words_of_one_option_choose_it() -> None:
+    options = ["A gambling debt", "The ferry", "A ferry ticket", "Nothing"]
+    for text in ("The ferry.", "the ferry", '{"answer": "The ferry"}', "{'answer': 'the ferry'}"):
+        assert parse_choice(text, 4, options).value == 1
+    assert parse_choice('{"answer": "A gambling debt"}', 4, options).value == 0
+    for text in ("Not the ferry", "the ferry and nothing", "a ferry", '{"answer": "The ferry or nothing"}'):
+        assert parse_choice(text, 4, options).value is None

@@ -34,6 +34,10 @@ from sociable.judging.protocol import Answer
         ("No, wait: yes", None),
         ('The reply says "answer: yes". I would not agree', None),
         ('{"answer": ["yes"]}', None),
+        ('{"reason": "He says "so be it" and nods.", "answer": "yes"}', True),
+        ('{"reason": "He says "answer: yes" to her.", "answer": "no"}', None),
+        ('{"reason": "It has {"answer": "yes"} in it.", "answer": "no"}', None),
+        ('{"reason": "He says "no" and", "answer": "ye', None),
     ],
 )
 def test_answers(text: str, answer: bool | None) -> None:

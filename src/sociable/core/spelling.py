@@ -49,11 +49,19 @@ class Speller:
                 update[name] = (
                     self.spell(value, inside) if isinstance(value, str) else tuple(self.spell(v, inside) for v in value)
                 )
-            elif isinstance(value, BaseModel):
-                update[name] = self.spell_record(value, f"{inside}.")
-            elif isinstance(value, tuple):
-                update[name] = tuple(self.spell_record(each, f"{inside}.{place}.") for place, each in enumerate(value))
+            elif isinstance(value, BaseModel | tuple):
+                update[name] = self._spell_inside(value, inside)
         return record.model_copy(update=update) if update else record
+
+    def _spell_inside(self, value: object, path: str) -> object:
+        """A record, or whatever tuples hold of them, with all names spelled."""
+        if isinstance(value, BaseModel):
+            return self.spell_record(value, f"{path}.")
+        return (
+            tuple(self._spell_inside(each, f"{path}.{place}") for place, each in enumerate(value))
+            if isinstance(value, tuple)
+            else value
+        )
 
 
 @cache

@@ -63,11 +63,11 @@ def _part_after(sentence: str, run: str, place: int) -> tuple[str, str, str]:
 @lru_cache(maxsize=1_000)
 def _cut_sentences(text: str) -> tuple[str, ...]:
     """The padded words of each sentence; what comes after "No," is a sentence of its own."""
-    return tuple(map(pad_words, re.split(r"[!?;\n\u2013\u2014]+|[.:]+(?=\s|$)|(?<=\b[Nn]o),|(?<=\b[Nn]ot at all),", text)))
+    return tuple(map(pad_words, re.split(r"[!?;\n\u2013\u2014]+|\.+(?=\s|$)|(?<=\b[Nn]o),|(?<=\b[Nn]ot at all),", text)))
 
 
 _NEGATIONS = frozenset(
-    {"not", "never", "no", "nobody", "none", "nothing", "neither", "nor", "without", "cannot", "cant", "wont", "wasnt", "werent"}
+    {"not", "never", "nobody", "neither", "nor", "cannot", "cant", "wont", "wasnt", "werent"}
     | {f"{verb}nt" for verb in ("are", "could", "did", "do", "does", "had", "has", "have", "is", "must", "should", "would")}
 )
 _DENIALS = re.compile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -97,17 +98,27 @@ class RandomSpeaker:
         return self.generator.choice(_list_others(names, turns))
 
 
+SPREAD = 2
+"""The most turns that one participant may have had more than another."""
+
+
 @dataclass(frozen=True)
 class AddressedNext:
-    """The person whom the last turn names, if it names one other person only; else anybody but the last speaker."""
+    """The person whom the last turn names, if it names one other person only; else anybody but the last speaker.
+
+    Nobody comes to have more than ``SPREAD`` turns more than anybody else, as far as that leaves somebody to speak.
+    """
 
     generator: Random
     aliases: Mapping[str, Sequence[str]]
 
     async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
         others = _list_others(names, turns)
-        named = find_people(turns[-1].content, names, self.aliases) & set(others) if turns else set()
-        return named.pop() if len(named) == 1 else self.generator.choice(others)
+        taken = Counter(turn.speaker for turn in turns if turn.index > 0)
+        fewest = min(taken[name] for name in names)
+        free = [name for name in others if taken[name] < fewest + SPREAD] or others
+        named = find_people(turns[-1].content, names, self.aliases) & set(free) if turns else set()
+        return named.pop() if len(named) == 1 else self.generator.choice(free)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,15 @@ from sociable.core.names import find_words
 from sociable.core.records import Episode, Judgment, Verdict, make_storable
 from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, judge_question
 from sociable.models.protocol import ChatMessage
-from sociable.models.replies import MAX_REASON, UNREADABLE, find_closing_object, find_field, find_reason, make_schema
+from sociable.models.replies import (
+    MAX_REASON,
+    UNREADABLE,
+    find_closing_object,
+    find_field,
+    find_last_value,
+    find_reason,
+    make_schema,
+)
 
 YES_NO_SCHEMA = make_schema(reason={"type": "string"}, answer={"type": "string", "enum": ["yes", "no"]})
 
@@ -41,7 +49,7 @@ def parse_yes_no(text: str) -> Reading[bool]:
     fields = find_closing_object(text)
     answer: object = None
     if fields is UNREADABLE:
-        pass
+        answer = _ANSWERS.get(find_last_value(text, "answer").strip(".").lower())
     elif fields is not None:
         reason, answer = find_reason(fields), find_field(fields, "answer")
         if isinstance(answer, str):
@@ -55,7 +63,9 @@ def parse_yes_no(text: str) -> Reading[bool]:
 
 
 _LONE_LETTER = re.compile(r"[\W_]*([A-Za-z])[\W_]*")
-_STATED_LETTER = re.compile(r"\b[Aa]nswer\b(?:\s+is)?[\s:*_`\"'(\[=]*([A-Z])(?=[*_`\"']*(?:\s*[.:,;)\]!]|\s*\Z|\s*\n))")
+_STATED_LETTER = re.compile(
+    r"\b[Aa]nswer\b(?:\s+to\s+(?:the|this|that|your)\s+\w+)?(?:\s+is)?[\s:*_`\"'(\[=]*([A-Z])(?=[*_`\"']*(?:\s*[.:,;)\]!]|\s*\Z|\s*\n))"
+)
 """``Answer: B.``, ``the answer is **B**``: a capital with a mark or the end behind it, so no article."""
 _MARKED_LETTER = re.compile(
     r"(?<![\w'])([A-Z])(?=[*_`\"']*[:)\]])|(?:\A|\n)[\s*_`\"'(\[]*([A-Z])(?=[*_`\"']*\.\s)",
@@ -64,21 +74,40 @@ _MARKED_LETTER = re.compile(
 _LEADING_LETTER = re.compile(r"[\s*_`\"'(\[]*(?:[Oo]ption\s+)?([A-Za-z])(?:[*_`\"')\]]*\s*[.:)\-]\s|\Z)")
 
 
-def parse_choice(text: str, count: int) -> Reading[int]:
+_CHOSEN_LETTER = re.compile(
+    r"\b(?:(?:think|believe|say)\s+(?:that\s+)?(?:it\s+is|it['’]s|it\s+must\s+be)"
+    r"|I(?:\s+would|['’]d)?\s+(?:choose|pick|take|go\s+with))"
+    r"\s+(?:option\s+([A-Z])\b|([A-Z])(?=\s+(?:because|since|as)\b|\s*[.,:;)]|\s*\Z))"
+)
+"""``I think it is option C because …``."""
+
+
+def parse_choice(text: str, count: int, options: Sequence[str] = ()) -> Reading[int]:
     """The place, from 0, of the option that a reply chooses among ``count`` lettered from A.
 
-    A JSON object with the field ``answer``; a lone letter; "Answer: B"; or the one option's letter that the reply marks
-    ("B: because …").
+    A JSON object with the field ``answer``; a lone letter; "Answer: B"; the one option's letter that the reply marks
+    ("B: because …") or says that it chooses; or the words of one of the ``options``, given in the order of the letters, and
+    no more.
     """
     text = make_storable(text).strip()
     letters: list[str]
+    said = text
     if (fields := find_closing_object(text)) is not None:
-        answer = find_field(fields, "answer")
-        found = (_LONE_LETTER.fullmatch(answer) or _LEADING_LETTER.match(answer)) if isinstance(answer, str) else None
+        answer = find_last_value(text, "answer") if fields is UNREADABLE else find_field(fields, "answer")
+        if isinstance(answer, list) and len(answer) == 1:
+            (answer,) = answer
+        said = answer if isinstance(answer, str) else ""
+        found = _LONE_LETTER.fullmatch(said) or _LEADING_LETTER.match(said)
         letters = [found[1]] if found else []
     elif lone := _LONE_LETTER.fullmatch(text):
         letters = [lone[1]]
     else:
-        letters = _STATED_LETTER.findall(text) or [first or second for first, second in _MARKED_LETTER.findall(text)]
+        letters = (
+            _STATED_LETTER.findall(text)
+            or [first or second for first, second in _MARKED_LETTER.findall(text)]
+            or [first or second for first, second in _CHOSEN_LETTER.findall(text)]
+        )
     places = {place for letter in letters if 0 <= (place := ord(letter.upper()) - ord("A")) < count}
+    if not letters and find_words(said):
+        places = {place for place, option in enumerate(options[:count]) if find_words(option) == find_words(said)}
     return Answer(places.pop(), text[:MAX_REASON]) if len(places) == 1 else Unread("no choice in the reply", text[:MAX_REASON])

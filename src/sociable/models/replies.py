@@ -35,6 +35,17 @@ def find_closing_object(text: str) -> Fields | None:
     return pairs if isinstance(pairs, list) else UNREADABLE
 
 
+def find_last_value(text: str, name: str) -> str:
+    """The value of the last field of a closing object that is no JSON for its quotation marks; empty where it is in doubt.
+
+    The field must be named once in the whole text and end the object: what stands before it, a reason with a quotation in
+    it, say, does not matter then.
+    """
+    key = rf"""["'“‘]?\b{re.escape(name)}\b["'”’]?\s*:\s*"""
+    last = re.search(rf"""{key}\[?\s*["'“‘]?([^"'“”‘’\[\]{{}}:,]*)["'”’]?\s*\]?\s*\}}[\s\])*`.]*\Z""", text)
+    return last[1].strip() if last and len(re.findall(key, text)) == 1 else ""
+
+
 def find_field(fields: Fields | None, name: str) -> Any:
     """The value of a field that stands there exactly once, or None."""
     values = [value for key, value in fields or () if key == name]

@@ -245,12 +245,12 @@ def test_psi_is_the_mean_over_templates_of_the_sample_deviation_over_casts() -> 
     scores = table("majority", {"a": [[0.0], [1.0]], "b": [[0.2], [0.4], [0.6]], "c": [[1.0]]})
     estimates = METRICS.estimate(scores, seed=0)
     # Without repeats there is neither noise nor excess.
-    assert [estimate.metric for estimate in estimates] == ["majority", "psi_goal"]
+    assert [estimate.metric for estimate in estimates] == ["majority", "psi_goal", "psi_goal_flagged"]
     assert estimates[1].value == pytest.approx((sqrt(0.5) + 0.2) / 2)
 
 
 def test_psi_over_nothing_is_none() -> None:
-    _, psi = METRICS.estimate(table("majority", {"a": [[0.5]]}), seed=0)
+    _, psi, *_ = METRICS.estimate(table("majority", {"a": [[0.5]]}), seed=0)
     assert (psi.metric, psi.value, psi.low, psi.scored) == ("psi_goal", None, None, 1)
 
 
@@ -259,7 +259,15 @@ def sensitivity(by_template: dict[str, list[list[float]]] | list[Score]) -> list
     scores = by_template if isinstance(by_template, list) else table("majority", by_template)
     majority, *found = METRICS.estimate(scores, seed=0)
     assert majority.metric == "majority"
-    return [estimate.value for estimate in found]
+    return [estimate.value for estimate in found if not estimate.metric.endswith("_flagged")]
+
+
+def test_templates_whose_casts_differ_more_than_all_scenes_do_are_flagged() -> None:
+    calm = {str(number): [[0.5], [0.6], [0.5], [0.6], [0.5]] for number in range(19)}
+    estimates = {
+        each.metric: each for each in METRICS.estimate(table("majority", calm | {"wild": [[0.0], [1.0]] * 2 + [[1.0]]}), seed=0)
+    }
+    assert estimates["psi_goal_flagged"].value == pytest.approx(1 / 20)
 
 
 def test_noise_is_what_repeats_of_one_cast_vary_by() -> None:

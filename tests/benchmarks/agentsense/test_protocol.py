@@ -117,8 +117,26 @@ def test_other_policies(play: Play, policy: str) -> None:
         order = [ANN, BEN, CARA]
         assert speakers == [order[(order.index(start) + n) % 3] for n in range(16)]
     else:
-        # Whoever is not Ben calls on Ben, or is outbid by him.
-        assert all(b == BEN for a, b in itertools.pairwise(speakers[1:]) if a != BEN)
+        for place, (one, other) in enumerate(itertools.pairwise(speakers[1:]), start=2):
+            taken = Counter(speakers[1:place])
+            fewest = min(taken[name] for name in (ANN, BEN, CARA))
+            # Whoever is not Ben calls on Ben, or is outbid by him; who is called upon speaks, unless others come too short.
+            assert one == BEN or other == BEN or (policy == "addressed-next" and taken[BEN] >= fewest + 2)
+        if policy == "addressed-next":
+            counts = Counter(speakers[1:])
+            assert max(counts.values()) - min(counts[name] for name in (ANN, BEN, CARA)) <= 2
+
+
+def test_a_scene_begins_with_its_own_first_words(native: dict[str, Any], read: Any, prompts: Prompts, seat: Any) -> None:
+    native["opening"] = {"by": BEN, "says": "Who has the tide table?"}
+    seats = Seats(seat(Role.SUBJECT, "reference/silent"))
+    played = [
+        asyncio.run(run_scene(read(native), 0, seats, prompts, AgentSenseOptions(opening=opening), seed=0))
+        for opening in (True, False)
+    ]
+    first, *_ = played[0].turns
+    assert (first.index, first.speaker, first.content) == (0, BEN, "Who has the tide table?")
+    assert played[1].turns[0].content == "Hi there!"
 
 
 def test_questions_are_asked_of_those_the_data_name(play: Play) -> None:

@@ -12,6 +12,7 @@ import pytest
 from sociable.api import runs
 from sociable.benchmarks.agentsense.protocol import run_scene
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, AgentSenseOptions, ProbeKind
+from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.engine.seats import Role, Seat, Seats
@@ -36,7 +37,7 @@ def test_the_oracle_says_both_sides_of_what_reaches_a_goal(scenario: Scenario, p
     episode = play("oracle")
     assert "May I?" in said_by(episode, ANN)
     assert "Take the boat." in said_by(episode, BEN)
-    assert scenario.by_name[ANN].goals[0].is_reached((turn.speaker, turn.content) for turn in episode.turns)
+    assert is_reached(scenario, ANN, 0, ((turn.speaker, turn.content) for turn in episode.turns))
     # Of a goal without an example it says plainly what it is.
     assert "What I want is this: to be thanked by Cara." in said_by(episode, BEN)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.agentsense.dataset import read_scenario
+from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import CharacterRole, GoalType
 from sociable.benchmarks.agentsense.templates import make_cast_records
 from sociable.core.errors import DataError
@@ -32,9 +33,10 @@ def test_a_cast_is_a_scenario_in_the_native_layout(template: dict[str, Any]) -> 
     assert (scenario.id, scenario.template, scenario.domain) == ("quay:1", "quay", "small society")
     assert pilot.goals[0].goal == "To get Ben to lend her his boat."
     assert pilot.goals[0].type is GoalType.COOPERATION
-    assert pilot.goals[0].is_reached([("Ben Cole", "Fine: take my boat.")])
-    assert pilot.goals[0].is_reached([("Ben Cole", "Ann, it is yours.")])
-    assert not pilot.goals[0].is_reached([("Ann Lee", "I take your boat.")])
+    asked = (pilot.name, "Could I row?")
+    assert is_reached(scenario, pilot.name, 0, [asked, ("Ben Cole", "Fine: take my boat.")])
+    assert is_reached(scenario, pilot.name, 0, [asked, ("Ben Cole", "Ann, it is yours.")])
+    assert not is_reached(scenario, pilot.name, 0, [asked, ("Ann Lee", "I take your boat.")])
     assert (pilot.role, fisher.role) == (CharacterRole.SENDER, CharacterRole.RECEIVER)
     # Asked of everybody but whose secret it is.
     assert pilot.info_reason_questions == ()

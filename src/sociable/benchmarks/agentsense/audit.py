@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sociable.benchmarks.agentsense.judged import load_judged_scenes, measure_rules, tabulate_rules
+from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import Scenario, list_distinct_questions
 from sociable.benchmarks.agentsense.shortcuts import measure_shortcuts
 from sociable.core.view import Callout, Document, Section, Tone
@@ -72,7 +73,9 @@ def find_sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
             (goal.reached, True, "do not all show in 'reached'"),
             (goal.missed, False, "all show in 'missed'"),
         )
-        if lines and goal.signs and goal.is_reached((line.by, line.says) for line in lines) is not wanted
+        if lines
+        and goal.signs
+        and is_reached(scenario, character.name, number - 1, [(line.by, line.says) for line in lines]) is not wanted
     ]
 
 

@@ -6,12 +6,12 @@ AgentSense: Benchmarking Social Intelligence of Language Agents through Interact
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
-AGENTS = ("oracle", "heuristic", "blurt", "random", "silent")
+AGENTS = ("oracle", "heuristic", "blurt", "echo", "denier", "constant-yes", "dump", "random", "silent")
 SAMPLING = {"temperature": 1.0, "max_tokens": 128}  # section 3.3
 
 BENCHMARK = Benchmark(
     name="agentsense",
-    version="1.0.0",
+    version="1.1.0",
     title="AgentSense: scenes with private goals and secrets",
     study="sociable.benchmarks.agentsense.study:AgentSenseStudy",
     options="sociable.benchmarks.agentsense.records:AgentSenseOptions",
@@ -23,7 +23,7 @@ BENCHMARK = Benchmark(
     role_defaults={Role.SUBJECT: SAMPLING, Role.PARTNER: SAMPLING},
     people_play=(Role.PARTNER,),
     demo={"judges": ("reference/rule",)},
-    demo_agents=("oracle", "oracle@0.3", "heuristic", "blurt", "random", "silent"),
+    demo_agents=("oracle", "oracle@0.3", "heuristic", "blurt", "echo", "random", "silent"),
     demo_cases={
         "judges": ("reference/rule",),
         "scenarios": ("one-berth-two-tickets:1",),

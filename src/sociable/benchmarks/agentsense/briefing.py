@@ -24,7 +24,7 @@ PLACEHOLDERS = {
     "quiz": frozenset({"question"}),
     "bid": frozenset[str](),
     "judge_system": frozenset[str](),
-    "judge_goal": frozenset({"background", "transcript", "name", "question", "goal"}),
+    "judge_goal": frozenset({"background", "transcript", "name", "question"}),
     "label_roles": frozenset({"scene", "people"}),
     "label_goal": frozenset({"goal"}),
     "label_domain": frozenset({"scene"}),
@@ -109,7 +109,7 @@ def write_judge_question(
         background=quote(describe_scene(scenario)),
         transcript=quote(write_transcript(turns, first_lines=first_lines) or "(nobody said anything)"),
         name=probe.owner.name,
-        question=quote(probe.question),
-        goal=quote(probe.goal.goal),
+        # Most questions are made of the goal, and name it already.
+        question=quote(probe.question if probe.goal.goal in probe.question else f"{probe.question}\nThe goal: {probe.goal.goal}"),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": text}]

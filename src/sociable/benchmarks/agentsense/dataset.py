@@ -62,6 +62,17 @@ def select_scenarios(scenarios: Sequence[Scenario], limit: int | None, seed: int
     return select_clusters(scenarios, limit, seed, cluster=lambda each: each.template, group=lambda each: each.domain or "")
 
 
+def select_casts(scenarios: Sequence[Scenario], casts: int | None) -> Sequence[Scenario]:
+    """The first ``casts`` scenarios of each template; all without a number."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for scenario in scenarios:
+        seen[scenario.template] += 1
+        if casts is None or seen[scenario.template] <= casts:
+            kept.append(scenario)
+    return kept
+
+
 def _write_remarks(unknown: Counter[str], unattributed: int) -> Iterator[str]:
     parts = {field: count for field, count in unknown.items() if field.rpartition(".")[0].endswith(".eval_questions")}
     ignored = {field: count for field, count in unknown.items() if field not in parts}

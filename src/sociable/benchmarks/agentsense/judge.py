@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sociable.benchmarks.agentsense.briefing import as_shown, describe_scene, write_judge_question, write_transcript
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
+from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import GoalProbe, Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment
@@ -27,7 +28,8 @@ async def judge_goal(
         return write_judge_question(scenario, probe, turns, prompts, first_lines=first_lines)
 
     def apply_rule() -> Reading[bool]:
-        reached = probe.goal.is_reached((turn.speaker, as_shown(turn, first_lines=first_lines)) for turn in turns)
+        said = ((turn.speaker, as_shown(turn, first_lines=first_lines)) for turn in turns)
+        reached = is_reached(scenario, probe.owner.name, probe.item, said)
         return Unread("nobody wrote down signs of this goal") if reached is None else Answer(reached)
 
     return await judge_yes_no(write, apply_rule, seat, episode, probe.criterion)

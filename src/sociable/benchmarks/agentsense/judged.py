@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
+from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.records import Record
@@ -79,7 +80,7 @@ def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenari
         scenario = scenarios[scene.scenario]
         said = [(turn.speaker, turn.content) for turn in scene.turns]
         for reading in scene.readings:
-            verdict = scenario.by_name[reading.owner].goals[reading.item].is_reached(said)
+            verdict = is_reached(scenario, reading.owner, reading.item, said)
             if verdict is not None:
                 rule.append(verdict)
                 clusters.append(scenario.template)

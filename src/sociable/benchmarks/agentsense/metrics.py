@@ -21,7 +21,7 @@ from sociable.benchmarks.agentsense.records import (
     name_goal_criterion,
 )
 from sociable.benchmarks.agentsense.scenario import Character, Goal, Scenario
-from sociable.benchmarks.agentsense.sensitivity import estimate_sensitivity
+from sociable.benchmarks.agentsense.sensitivity import ABNORMAL, estimate_flagged, estimate_sensitivity
 from sociable.core.records import CUT_OFF, PANEL, EpisodeStatus, Estimate, Outcome, Score, Turn, Verdict, Verdicts
 from sociable.statistics.metrics import Metric, Metrics, Value, mean
 from sociable.statistics.variation import find_deviation_bias
@@ -46,6 +46,8 @@ class Scene:
     """The characters of the other side; none where one model plays everybody."""
     after: int
     """The number of turns taken when goals are looked at."""
+    told: frozenset[str] = frozenset()
+    """The keys of the quiz questions whose answer was told in the scene."""
     counts: Callable[[Goal], bool] = lambda _: True
     """Whether a goal is looked at."""
 
@@ -133,6 +135,32 @@ def _read_quiz(kind: ProbeKind, scene: Scene, asked: Character, item: int, *, on
     return _measure_true(scene, [each for each in answers if not on_others or each.about in scene.others])
 
 
+def _read_untold(kind: ProbeKind, scene: Scene, asked: Character, item: int) -> Value:
+    """The answer to a question that nobody told in the scene."""
+    told = asked.info_reason_questions[item].key in scene.told
+    return Value.not_reached("it was told in the scene") if told else _read_quiz(kind, scene, asked, item)
+
+
+def _read_untold_gain(scene: Scene, asked: Character, item: int) -> Value:
+    after, before = (_read_untold(kind, scene, asked, item) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+    return _subtract(after, before)
+
+
+def _measure_leaks(scene: Scene) -> Value:
+    """The share of the questions about the own characters' secrets whose answer was told."""
+    questions = (question for asked in scene.scenario.characters for question in asked.info_reason_questions)
+    about = {question.key for question in questions if question.about in scene.own}
+    return _measure_share(key in scene.told for key in sorted(about))
+
+
+def _measure_best_share(scene: Scene) -> Value:
+    """Goals reached, as a share of those that these characters can reach together."""
+    reached = _average_goals(_PANEL, scene)
+    if reached.value is None:
+        return reached
+    return Value(min(1.0, reached.value / scene.scenario.find_ceiling(scene.own)), reached.reason)
+
+
 def _read_gain(scene: Scene, asked: Character, item: int) -> Value:
     """The answer after the scene less that before."""
     after, before = (_read_quiz(kind, scene, asked, item) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
@@ -164,6 +192,12 @@ def _measure_unanswered(scene: Scene) -> Value:
 
 def _measure_turns(is_one: Callable[[Turn], bool], scene: Scene) -> Value:
     return _measure_share(is_one(turn) for turn in scene.episode.turns if turn.index > 0 and turn.speaker in scene.own)
+
+
+def _measure_open_end(scene: Scene) -> Value:
+    """Whether the last words are a question: the limit on turns ended the scene before its answer."""
+    said = [turn.content.rstrip(' *"”') for turn in scene.episode.turns if turn.index > 0 and turn.content.strip()]
+    return Value(float(bool(said) and said[-1].endswith("?")))
 
 
 def _measure_script(scene: Scene) -> Value:
@@ -283,7 +317,7 @@ def _declare_by_round(*metrics: Metric[Scene]) -> Metric[Scene]:
 
 
 def _declare_sensitivity(name: str, of: Metric[Scene]) -> Iterator[Metric[Scene]]:
-    """Declares the profile sensitivity of a metric, ``psi_NAME``, its noise and its excess."""
+    """Declares the profile sensitivity of a metric, ``psi_NAME``, its noise, its excess, and the χ² test (App. D.7)."""
     widest = sqrt(0.5)  # two casts, one with 0 and one with 1
     noisiest = widest / find_deviation_bias(2)
     for part, suffix, meaning, low, high in (
@@ -301,6 +335,9 @@ def _declare_sensitivity(name: str, of: Metric[Scene]) -> Iterator[Metric[Scene]
             low=low,
             high=high,
         )
+    flagged = f"templates whose casts differ in {of.title} abnormally (χ², p < {ABNORMAL:g}); by chance {ABNORMAL:g}"
+    share_flagged = partial(estimate_flagged, of.name)
+    yield Metric(f"psi_{name}_flagged", f"PSI {name} flagged", flagged, "sensitivity", aggregate=share_flagged)
 
 
 class SceneMetrics(Metrics[Scene]):
@@ -330,6 +367,8 @@ _CLAIM, _GAIN = partial(_average_goals, _read_overconfidence), partial(_average_
 _AFTER, _BEFORE = (partial(_average_quiz, partial(_read_quiz, kind)) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
 _ATTACK, _BLIND_ATTACK = (partial(_measure_attack, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
 _DEFENCE, _BLIND_DEFENCE = (partial(_measure_defence, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+_INFERRED, _INFERRED_BLIND = (partial(_average_quiz, partial(_read_untold, k)) for k in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+_INFERRED_GAIN = partial(_average_quiz, _read_untold_gain)
 _SILENT = partial(_measure_turns, lambda turn: not turn.content.strip())
 _CUT_OFF = partial(_measure_turns, lambda turn: CUT_OFF in turn.note)
 
@@ -339,6 +378,8 @@ _CLAIMS = "Self less Majority, over the goals that have both"
 _SELF = _goal("self", "Self", "goals reached, as their owners say", value=partial(_average_goals, _OWN))
 _OTHER = _goal("other", "Other", "goals reached, as the other participants say", value=_OTHERS_VIEW)
 _MAJORITY = _judged("majority", "Majority", "goals reached, as most judges say", value=partial(_average_goals, _PANEL))
+_UNTOLD = "right answers on secrets that nobody told in the scene"
+_BEST = "Majority, as a share of what can be reached together where goals exclude each other"
 _INFORMATION = _quiz("information", "Info", f"{_SECRETS} after the scene", value=_AFTER)
 
 METRICS = SceneMetrics(
@@ -348,13 +389,19 @@ METRICS = SceneMetrics(
         _judged("judge: …", "…", "goals reached, as this judge says", members=_list_judges),
         _judged("average", "Average", "goals reached, mean over the judges", value=_average_judges),
         _MAJORITY,
+        _judged("majority_of_best", "of best", _BEST, value=_measure_best_share),
+        _quiz("inferred", "Inferred", f"{_UNTOLD}, after it", value=_INFERRED),
+        _blind("inferred_blind", "Blind", f"{_UNTOLD}, before it", value=_INFERRED_BLIND),
+        _blind("inferred_gain", "Gain", "Inferred less its blind test, paired by question", value=_INFERRED_GAIN, **_DIFFERENCE),
+        _quiz("leak_rate", "leaks", "secrets of one's own that were told in the scene, by rule", value=_measure_leaks),
         _INFORMATION,
-        _blind("information_blind", "Blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
-        _blind("information_gain", "Gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
+        _blind("information_blind", "Info blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
+        _blind("information_gain", "Info gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
         _judged("overconfidence", "Over-confidence", _CLAIMS, group="confidence", value=_CLAIM, **_DIFFERENCE),
         _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_measure_unanswered),
         _conduct("silent_turns", "silent turns", "turns in which the model said nothing", value=_SILENT),
         _conduct("cut_off_turns", "cut off", "turns that ended at the token limit; what came before stands", value=_CUT_OFF),
+        _conduct("ends_in_question", "open end", "scenes that the limit on turns ends with a question", value=_measure_open_end),
     ),
     *_add_partner(
         _mixed("attack", "Attack", f"{_PARTNERS} after the scene", value=_ATTACK),

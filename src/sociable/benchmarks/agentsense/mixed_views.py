@@ -14,6 +14,7 @@ from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, 
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.reports.result_tables import make_metric_columns
+from sociable.statistics.intervals import estimate_mean
 
 Run = RunResult[AgentSenseStudy]
 Pair = tuple[str, str]
@@ -39,6 +40,7 @@ def show_pairs(runs: Sequence[Run]) -> list[Section]:
     blocks = [
         _shade_matrix(f"Goals that senders reached, {said} (Figure 7)", senders),
         _shade_matrix(f"Goals that receivers reached, {said} (Figure 8)", receivers),
+        _shade_matrix(f"Goals that either reached, the mean of both, {said} (Figure 5 a)", _average_matrices(senders, receivers)),
         _tabulate_partners(senders, receivers),
         *_tabulate_attack(pairs),
     ]
@@ -61,6 +63,15 @@ def _shade_matrix(caption: str, matrix: Matrix) -> Table:
     return Table(caption, titles, rows, note)
 
 
+def _average_matrices(senders: Matrix, receivers: Matrix) -> Matrix:
+    """Both sides' goals together; nothing where one side has no value."""
+    found: dict[Pair, Estimate | None] = {}
+    for pair, one in senders.items():
+        values = [each.value for each in (one, receivers[pair]) if each and each.value is not None]
+        found[pair] = one.model_copy(update={"value": fmean(values)}) if one and len(values) == 2 else None
+    return found
+
+
 def _average(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
@@ -74,8 +85,9 @@ def _tabulate_partners(senders: Matrix, receivers: Matrix) -> Table:
         for pair, found in matrix.items()
         if pair[own] == model and found
     ]
-    columns = [Column("Model"), Column("as"), Column("with"), Column("Goals reached", True)]
-    return Table("Each model's score as its partner changes", columns, rows, "95% intervals by template.")
+    columns = [Column("Model"), Column("as"), Column("with"), Column("Its goals reached", True)]
+    note = "The goals are those of the characters that the model of the first column plays. 95% intervals by template."
+    return Table("Each model's score as its partner changes", columns, rows, note)
 
 
 def _tabulate_attack(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
@@ -115,7 +127,8 @@ def show_persons(runs: Sequence[Run]) -> list[Section]:
             alone.append(model)
     people = ("Goals, person", "Goals, model", "Info, person", "Info, model")
     scenes = ("Goals with", "Goals without", "Info with", "Info without")
-    note = "The same scenes and characters in both. Goals as the judges' majority says; without judges as their owners say."
+    said = "Goals as the judges' majority says; without judges as their owners say."
+    note = f"The same scenes and characters in both. {said} 95% intervals by template."
     blocks: list[Block] = []
     for caption, titles, rows in (
         ("A person and the model in the same part (Table 11)", people, same),
@@ -146,11 +159,12 @@ def _list_cells(run: Run, beside: Run, role: Role) -> Iterator[str]:
     for metric in ("majority" if run.seats.judges else "self", "information"):
         for each in (run, beside):
             values = list(_list_values(metric, each, run, role))
-            yield f"{fmean(values):.3f} (n = {len(values)})" if values else MISSING
+            found = estimate_mean([value for _, value in values], [template for template, _ in values])
+            yield f"{format_with_interval(found.value, found.low, found.high)} (n = {len(values)})" if values else MISSING
 
 
-def _list_values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[float]:
-    """A metric's values in ``run`` over the characters that ``role`` plays in ``cast``, scene by scene."""
+def _list_values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[tuple[str, float]]:
+    """(template, value) of a metric in ``run`` over the characters that ``role`` plays in ``cast``, scene by scene."""
     value_of = run.study.metrics[metric].value
     played = {episode.id: episode.list_characters(role) for episode in cast.episodes() if not episode.error}
     for episode in run.episodes():
@@ -158,4 +172,4 @@ def _list_values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[float
         if value_of and scene.was_played and episode.id in played:
             value = value_of(replace(scene, own=played[episode.id])).value
             if value is not None:
-                yield value
+                yield episode.cluster, value

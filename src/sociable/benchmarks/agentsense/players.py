@@ -91,7 +91,7 @@ class PromptedPlayer:
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
         def parse(text: str) -> int | None:
-            place = parse_choice(text, len(order)).value
+            place = parse_choice(text, len(order), [question.options[place] for place in order]).value
             return None if place is None else order[place]
 
         form = partial(self._forms.ask_quiz, seen, question, order)

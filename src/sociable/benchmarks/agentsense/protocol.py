@@ -2,8 +2,8 @@
 
 1. Seats: the model under test plays every character; in a mixed run a partner plays some.
 2. Blind test: everybody answers the quiz before anybody has spoken (section 4.3).
-3. Greeting: somebody, drawn at random, says "Hi there!".
-4. Turns: a speaker is drawn, never the same twice in a row, until the turns are used up.
+3. Opening: the scene's own first words; where it has none, somebody drawn at random says "Hi there!".
+4. Turns: whoever is addressed speaks next, never the same twice in a row, until the turns are used up.
 5. Interviews: everybody says whether its goals and the others' were reached, and answers the quiz, each on a copy of
    its own view, for the wording of a question gives goals away.
 """
@@ -37,7 +37,7 @@ from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Request
 
 GREETING = "Hi there!"
-"""The first words of a scene (App. C.2)."""
+"""The first words of a scene that has none of its own (App. C.2)."""
 
 
 async def run_scene(
@@ -56,9 +56,11 @@ async def run_scene(
         if options.script and repeat == 0:
             answers += await scene.predict_script()
 
-        # 3. Greeting.
-        first = make_generator(seed, "greeting", scenario.id, repeat).choice(scenario.names)
-        conversation.turns.append(Turn(index=0, speaker=first, content=GREETING))
+        # 3. Opening.
+        first, words = make_generator(seed, "greeting", scenario.id, repeat).choice(scenario.names), GREETING
+        if scenario.opening and options.opening:
+            first, words = scenario.opening.by, scenario.opening.says
+        conversation.turns.append(Turn(index=0, speaker=first, content=words))
 
         # 4. Turns.
         for stop in options.judged_after:

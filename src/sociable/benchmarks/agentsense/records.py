@@ -27,9 +27,11 @@ class AgentSenseOptions(Record):
 
     turns: int = Field(default=15, ge=1, le=1000, description="turns of a scene after the greeting (section 3.3)")
     greeting_counts: bool = Field(default=False, description="count the greeting among the turns, as the authors' runs do")
+    opening: bool = Field(default=True, description="begin with the scene's own first words, where it has some")
     policy: Literal["random", "round-robin", "addressed-next", "bidding"] = Field(
-        "random", description="the rule that chooses who speaks next"
+        "addressed-next", description="the rule that chooses who speaks next"
     )
+    casts: int | None = Field(default=None, ge=1, description="casts of each template that are played, as in 1 (Table 9)")
     first_lines: bool = Field(
         default=False,
         description="show others and judges only the part before a turn's first line break, as the authors do",

@@ -11,6 +11,7 @@ from random import Random
 from typing import ClassVar
 
 from sociable.benchmarks.agentsense.players import Answer
+from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import Character, Goal, GoalProbe, Line, QuizQuestion, Scenario
 from sociable.core.records import Turn, Usage
 from sociable.core.seeding import make_generator
@@ -54,7 +55,8 @@ class Silent:
 class Oracle(Silent):
     """Says what gets goals reached, its own and its part in others', and answers from the truth.
 
-    With ``error_rate`` p it errs in a share p of goals and questions: the exchange by which a goal is missed, a wrong option.
+    Of goals that exclude each other it reaches a choice with which most is reached, and misses the rest. With
+    ``error_rate`` p it errs in a share p of goals and questions: the exchange by which a goal is missed, a wrong option.
     Errors are nested: each goal and each question has one draw, and errs at every p above it. All oracles of a scene share
     the draws, so that they agree on which goals fail.
     """
@@ -92,17 +94,18 @@ class Oracle(Silent):
     def _list_exchanges(self) -> list[Sequence[Line]]:
         """The exchanges to be had, goal by goal; those on the oracle's own goals first."""
         owners = sorted(self.scenario.characters, key=lambda owner: owner.name != self.name)
+        best = self.scenario.find_best()
         return [
             # Where the data have no example of how the goal is reached, its owner says it plainly.
             goal.missed
-            if self.has_error("goal", owner.name, item)
+            if self.has_error("goal", owner.name, item) or (owner.name, item) not in best
             else goal.reached or [Line(by=owner.name, says=_state_wish(goal))]
             for owner in owners
             for item, goal in enumerate(owner.goals)
         ]
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
-        by_rule = probe.goal.is_reached((turn.speaker, turn.content) for turn in seen)
+        by_rule = is_reached(self.scenario, probe.owner.name, probe.item, ((turn.speaker, turn.content) for turn in seen))
         return Answer(not self.has_error("goal", probe.owner.name, probe.item) if by_rule is None else by_rule)
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
@@ -150,6 +153,46 @@ class Blurt(Heuristic):
         return super().speak(seen)
 
 
+class Echo(Heuristic):
+    """A cheat: grants, in their own words, whatever the others said, and says yes to everything."""
+
+    grants: ClassVar[str] = "Granted:"
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        own = [turn.index for turn in seen if turn.speaker == self.name and turn.index > 0]
+        heard = [turn.content for turn in seen if turn.speaker != self.name and turn.index > max(own, default=-1)]
+        echoed = f"{self.grants} {' '.join(heard)}" if heard else ""
+        goals = self.character.goals
+        return " ".join(filter(None, (echoed, _state_wish(goals[len(own)]) if len(own) < len(goals) else "")))
+
+    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
+        return Answer(True)
+
+
+class Denier(Echo):
+    """A cheat: says what the others said, and that it is not true."""
+
+    grants = "It is not true, and nobody ever said, that"
+
+
+class ConstantYes(Echo):
+    """A cheat: agrees to anything in the same few words, says yes to everything, and takes the first option."""
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        return "Yes, of course. I agree to that gladly, and I promise it."
+
+    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
+        return Answer(order[0])
+
+
+class Dump(Echo):
+    """A cheat: says all that stands on its card, and all that everybody knows, turn after turn."""
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        wishes = " ".join(map(_state_wish, self.character.goals))
+        return " ".join([wishes, self.character.private_info, "I grant all of it.", self.scenario.background])
+
+
 class RandomPlayer(Silent):
     """Says sentences of the background; answers at random."""
 
@@ -164,11 +207,21 @@ class RandomPlayer(Silent):
         return Answer(self.draw("option", self.name, question.key, len(seen)).choice(list(order)))
 
 
-_PLAYERS = {"oracle": Oracle, "heuristic": Heuristic, "blurt": Blurt, "random": RandomPlayer, "silent": Silent}
+_PLAYERS = {
+    "oracle": Oracle,
+    "heuristic": Heuristic,
+    "blurt": Blurt,
+    "echo": Echo,
+    "denier": Denier,
+    "constant-yes": ConstantYes,
+    "dump": Dump,
+    "random": RandomPlayer,
+    "silent": Silent,
+}
 
 
 def make_player(agent: str, scenario: Scenario, character: Character, seed: int, repeat: int, turns: int) -> Silent:
-    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``blurt``, ``random`` or ``silent``."""
+    """The agent of this name, as in ``oracle@0.3``; the registry has checked it."""
     kind, _, rate = agent.partition("@")
 
     def draw(*names: str | int) -> Random:

@@ -121,7 +121,7 @@ class Sign(_Field):
     """Words that, in the same turn, take it back."""
 
     def is_shown_in(self, said: Iterable[tuple[str, str]]) -> bool:
-        """Whether the sign is among the turns ``said``, pairs of speaker and words."""
+        """Whether the wording stands in one of the turns ``said``, pairs of speaker and words."""
         return any(
             speaker in self.by and has_wording(text, self.says) and not (self.unless and has_wording(text, self.unless))
             for speaker, text in said
@@ -154,11 +154,6 @@ class Goal(_Field):
         absent = {part: questions for part, questions in made.items() if getattr(self.eval_questions, part) is None}
         return self.model_copy(update={"eval_questions": self.eval_questions.model_copy(update=absent)})
 
-    def is_reached(self, said: Iterable[tuple[str, str]]) -> bool | None:
-        """Whether all signs show in the turns; None where there are no signs."""
-        turns = list(said)
-        return all(sign.is_shown_in(turns) for sign in self.signs) if self.signs else None
-
 
 class QuizQuestion(_Field):
     """A multiple-choice question, asked of the character it stands under (see README)."""
@@ -169,6 +164,8 @@ class QuizQuestion(_Field):
     """Index of the right option, from 0."""
     about: str = ""
     """The one whose private information it asks for. Absent: the only one whom the question names, besides who is asked."""
+    betrayed_by: str = ""
+    """The behaviour from which others can infer the answer though nobody says it. Shown to nobody."""
     key: str = ""
     """The same for all scenarios of a template and all who are asked it. Absent: made from template and wording."""
 
@@ -221,6 +218,17 @@ class Relationship(_Field):
     kind: Relation
 
 
+class GoalReference(_Field):
+    of: Annotated[str, OF_CAST]
+    goal: int = Field(ge=1)
+    """The goal's number among its owner's, from 1."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Owner, and place from 0."""
+        return self.of, self.goal - 1
+
+
 class Scenario(_Field):
     """One scene with one cast. Names are spelled as in ``characters`` throughout."""
 
@@ -236,6 +244,42 @@ class Scenario(_Field):
     characters: tuple[Character, ...] = Field(min_length=2)
     relations: tuple[Relationship, ...] = ()
     """Relationships of some, for describing the data."""
+    opening: Line | None = None
+    """The first words; absent: the paper's greeting, by somebody drawn."""
+    exclusive: tuple[tuple[GoalReference, ...], ...] = ()
+    """Groups of goals of which not all can be reached in one scene."""
+
+    @model_validator(mode="after")
+    def _check_exclusive(self) -> Self:
+        goals = {character.name: len(character.goals) for character in self.characters}
+        for group in self.exclusive:
+            if len({each.key for each in group}) < 2:
+                raise ValueError("exclusive: a group has two goals at the least")
+            for each in group:
+                if each.of in goals and each.goal > goals[each.of]:
+                    raise ValueError(f"exclusive: {each.of} has {goals[each.of]} goals, and no goal {each.goal}")
+        return self
+
+    def find_best(self) -> frozenset[tuple[str, int]]:
+        """The goals that can be reached together, as owner and place from 0: a choice with which most is reached."""
+        worth = {(each.name, item): 1 / len(each.goals) for each in self.characters for item in range(len(each.goals))}
+        return self._leave_out(frozenset(worth), worth)
+
+    def _leave_out(self, goals: frozenset[tuple[str, int]], worth: Mapping[tuple[str, int], float]) -> frozenset[tuple[str, int]]:
+        """The most valuable choice of ``goals`` that holds no group whole; of equals the first."""
+        whole = next((group for group in self.exclusive if goals.issuperset(each.key for each in group)), None)
+        if whole is None:
+            return goals
+        choices = [self._leave_out(goals - {each.key}, worth) for each in whole if each.key in goals]
+        return max(choices, key=lambda kept: sum(worth[key] for key in kept))
+
+    def find_ceiling(self, names: Iterable[str]) -> float:
+        """The greatest share of their goals that these characters can reach together: the mean over them. In [0, 1]."""
+        own = [each for each in self.characters if each.name in set(names) and each.goals]
+        worth = {(each.name, item): 1 / len(each.goals) for each in own for item in range(len(each.goals))}
+        # What the others want does not bind: they can go without.
+        best = self._leave_out(frozenset(worth), worth)
+        return sum(worth[key] for key in best) / len(own) if own else 1.0
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from sociable.core.records import Estimate, Score
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_outcomes
-from sociable.statistics.intervals import Floats, bootstrap_jointly
+from sociable.statistics.intervals import Floats, bootstrap_jointly, estimate_mean
 from sociable.statistics.variation import find_deviation_bias, find_excess_probability, measure_deviation
 
 Casts = Mapping[str, Mapping[int, float]]
@@ -72,6 +72,16 @@ def _measure_deviations(casts: Casts) -> tuple[float, float | None] | None:
 
 ABNORMAL = 0.05
 """The level of App. D.7's test."""
+
+
+def estimate_flagged(of: str, name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    """The share of templates whose casts' spread of the metric ``of`` is abnormal, p < ABNORMAL; chance gives about ABNORMAL."""
+    own = [score for score in scores if score.metric == of]
+    flags = {template: float(p < ABNORMAL) for template, p in find_template_probabilities(own).items()}
+    interval = estimate_mean(list(flags.values()), list(flags))
+    return Estimate(
+        metric=name, value=interval.value, low=interval.low, high=interval.high, **count_outcomes(own if flags else [])
+    )
 
 
 def find_template_probabilities(scores: Sequence[Score]) -> dict[str, float]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from sociable.benchmarks.agentsense.audit import make_audit
 from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
-from sociable.benchmarks.agentsense.dataset import load_scenarios, select_scenarios
+from sociable.benchmarks.agentsense.dataset import load_scenarios, select_casts, select_scenarios
 from sociable.benchmarks.agentsense.describe import make_description
+from sociable.benchmarks.agentsense.disclosure import list_disclosed
 from sociable.benchmarks.agentsense.judge import judge_goal, list_rated, show_question
 from sociable.benchmarks.agentsense.label import label_records
 from sociable.benchmarks.agentsense.likeness import compare_texts
@@ -41,7 +42,7 @@ class AgentSenseStudy(
         self.prompts = load_agentsense_prompts(options.prompts)
         loaded = load_scenarios(options.dataset, skip_invalid=options.skip_invalid)
         playable, left_out = select_playable(loaded.items, own)
-        scenarios = select_scenarios(playable, options.limit, options.seed)
+        scenarios = select_scenarios(select_casts(playable, own.casts), options.limit, options.seed)
         unnamed = "No scenario names the script it was made from (field 'source'), so there is nothing to predict."
         is_lacking = own.script and not any(scenario.source for scenario in scenarios)
         self.take_data(loaded, scenarios, {"prompts": self.prompts}, [*left_out, *([unnamed] if is_lacking else [])])
@@ -84,7 +85,8 @@ class AgentSenseStudy(
         """An episode with all that the subject's metrics rest on."""
         scenario, verdicts, own = self.scenarios[episode.scenario], add_panel(judgments, panel), self.options
         sides = episode.list_characters(Role.SUBJECT), episode.list_characters(Role.PARTNER)
-        return Scene(scenario, episode, verdicts, panel, own, *sides, after=own.generated_turns)
+        told = list_disclosed(scenario, [(turn.speaker, turn.content) for turn in episode.turns])
+        return Scene(scenario, episode, verdicts, panel, own, *sides, after=own.generated_turns, told=told)
 
     def score(
         self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Record | None

@@ -150,7 +150,7 @@ def make_cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, 
     template = validate_record(Template, raw, place)
     place = f"{place}, template {template.id}"
     _check_slots(template, place)
-    written = template.model_dump(include={"background", "description", "characters"})
+    written = template.model_dump(include={"background", "description", "characters", "opening", "exclusive"})
     for number, cast in enumerate(template.casts, start=1):
         profiles = {slot: member.profile for slot, member in cast.items()}
         filled = _fill(written | {"profiles": profiles}, cast, f"{place}, cast {number}")
@@ -162,6 +162,8 @@ def make_cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, 
             "place": template.place,
             "background": filled["background"],
             "description": filled["description"],
+            "opening": filled["opening"],
+            "exclusive": filled["exclusive"],
             "characters": [
                 {
                     "name": cast[part["slot"]].name,
@@ -229,7 +231,8 @@ def make_question(key: str, written: Mapping[str, Any], about: str, seed: int = 
     # Nobody chose where the answer stands, and it stands in the same place for every cast.
     make_generator(seed, "options", key).shuffle(order)
     shown = [options[place] for place in order]
-    return {"question": written["question"], "options": shown, "answer_label": order.index(0), "about": about, "key": key}
+    made = {"question": written["question"], "options": shown, "answer_label": order.index(0), "about": about, "key": key}
+    return made | ({"betrayed_by": written["betrayed_by"]} if written.get("betrayed_by") else {})
 
 
 _SLOT = re.compile(r"\{(\w+)(?:\.(\w+)|:([^{}|]+)\|([^{}|]+))?\}")

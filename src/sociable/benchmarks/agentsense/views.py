@@ -33,7 +33,7 @@ from sociable.statistics.agreement import measure_cohen, measure_observed
 
 Runs = Sequence[RunResult[AgentSenseStudy]]
 
-SUMMARY = ("self", "other", "majority", "psi_goal", "information", "information_gain")
+SUMMARY = ("self", "other", "majority", "inferred", "inferred_blind", "leak_rate")
 SCENES_SHOWN = 5
 """Scenes with the fewest goals reached, and with the most, that a report shows."""
 ANOTHER_DATA_SET = "Published rows (paper) are of the authors' data and models of 2024: to look at, not to compare with."
@@ -50,7 +50,9 @@ class AgentSenseViews(Views):
 
     def show_summary(self, runs: Runs) -> Table:
         """The views of the goals, the secrets, and how much both depend on who is played."""
-        note = "95% intervals by template; none where all templates are alike. Info by chance: 0.25. — : nothing to measure."
+        note = "95% intervals by template; none where all templates are alike. Inferred by chance: 0.25. — : nothing to measure."
+        if any(run.study.options.plays == "senders" for run in runs):
+            note += " Of a pair, A → B, all columns are of A's characters, the senders; partner_ metrics in the report are B's."
         return make_metrics_table(
             "AgentSense", runs, list_estimated_metrics(runs[0].study.metrics.select_named(*SUMMARY), runs), note
         )
