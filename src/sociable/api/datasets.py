@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
 from sociable.datasets.card import make_build_document, write_cards
-from sociable.datasets.recipe import Recipe, RecipeOptions, find_recipe
+from sociable.datasets.recipe import Recipe, RecipeOptions, find_recipe, load_recipes
 from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
@@ -135,8 +135,7 @@ def audit(
         raise InputError("--dialogues needs at least one --source to be compared with.")
     beside = []
     if sources:
-        ambiguous = len({Path(source).name for source in sources}) < len(sources)
-        texts = {str(source) if ambiguous else Path(source).name: _read_text(Path(source)) for source in sources}
+        texts = {name: text for source in sources for name, text in _read_source(benchmark, Path(source))}
         if not isinstance(study, FromSources):
             raise InputError(f"{benchmark} has nothing that is compared with sources; leave --source out.")
         played = list(load_result(dialogues, scored=False).episodes()) if dialogues else []
@@ -145,6 +144,19 @@ def audit(
         raise InputError(f"{benchmark} has no audit.")
     document = study.audit()
     return write_document(replace(document, sections=[*document.sections, *beside]), out)
+
+
+def _read_source(benchmark: str, source: Path) -> Iterator[tuple[str, str]]:
+    """(name, text) of a file, or of everything in a folder that `sociable construct` would read there."""
+    if not source.is_dir():
+        yield str(source), _read_text(source)
+        return
+    found: dict[str, list[str]] = {}
+    for recipe in load_recipes():
+        if recipe.benchmark == benchmark and recipe.read_as == "scripts":
+            for passage in recipe.read([source], recipe.options()):
+                found.setdefault(f"{source}: {passage.script}", []).append(passage.text)
+    yield from ((name, "\n".join(texts)) for name, texts in found.items())
 
 
 def _read_text(file: Path) -> str:

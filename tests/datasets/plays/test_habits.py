@@ -147,3 +147,33 @@ def test_a_paragraph_in_italics_tells_what_happens(tmp_path: Path) -> None:
 def test_a_glossary_is_none_of_the_play(tmp_path: Path) -> None:
     text = printed(lambda number, who: f"{who.upper()}. ") + "\nGLOSSARY\n\nABATE. To cast down.\n\nABHOR. To protest against.\n"
     assert spoken(read(tmp_path, text)) == SAID
+
+
+def test_somebodys_voice_is_that_person(tmp_path: Path) -> None:
+    said = [
+        ("VARYA", "Is it you?"),
+        ("ANYA", "It is."),
+        ("VARYA'S VOICE", "Come in!"),
+        ("ANYA", "Yes."),
+        ("VARYA’S VOICE", "Now!"),
+    ] * 5
+    play = read(tmp_path, "THE ORCHARD\n\nACT I\n\n" + "\n\n".join(f"{who}. {words}" for who, words in said) + "\n")
+    assert {speaker for speaker, _ in spoken(play)} == {"Varya", "Anya"}
+
+
+def test_a_footnotes_mark_is_no_part_of_a_name() -> None:
+    assert [member.name for member in read_members("JUDGE** BRACK.")] == ["Judge Brack"]
+    assert read_members('**In the original "Assessor."') == ()
+    assert [member.name for member in read_members("*Nora Helmer*, his wife")] == ["Nora Helmer"]
+
+
+def test_a_title_before_a_name_that_enters_speaks_to_nobody(tmp_path: Path) -> None:
+    said = [("HEDDA", "Who is it?"), ("BRACK", "It is only me."), ("MRS. ELVSTED", "And I."), ("HEDDA", "Come.")] * 5
+    enters = "  MRS. ELVSTED enters from the hall. She is in evening dress."
+    cast = 'CHARACTERS.\n\n  HEDDA TESMAN, his wife.\n  MRS. ELVSTED.\n  JUDGE** BRACK.\n\n  **In the original "Assessor."\n\n'
+    text = (
+        cast
+        + "ACT I\n\n"
+        + f"\n\n{enters}\n\n".join("\n\n".join(f"{who}. {words}" for who, words in said[at : at + 8]) for at in (0, 8, 16))
+    )
+    assert {speaker for speaker, _ in spoken(read(tmp_path, text))} == {"Hedda Tesman", "Judge Brack", "Mrs. Elvsted"}

@@ -21,6 +21,9 @@ _WITH_SHORT = (
     re.compile(rf"(?P<short>{_CODE})\s*(?:\s{{2}}|[:=–—]|--|\s-\s)\s*(?P<rest>[A-Z].*)$"),
     re.compile(rf"(?P<rest>[^,(\[]+?)\s*[\[(](?P<short>{_CODE})[\])]"),
 )
+_FOOTNOTE_MARK = re.compile(r"(?<=\w)\*{1,3}(?=\W|$)(?!\S*\*)")
+_FOOTNOTE = re.compile(r"\*{1,3}[^*\s][^*]*")
+""" "JUDGE** BRACK." and, below, "**In the original …"."""
 _CALLED = re.compile(r"(?P<front>[A-Z][\w.’' ]*?) [(“\"](?P<short>[A-Z][\w.’']+)[)”\"] (?P<back>[A-Z]\w+.*)$")
 """ "John (Jack) Worthing"."""
 _ENTRY = re.compile(
@@ -39,7 +42,9 @@ _LONGEST_ENTRY, _MOST_WORDS = 300, 8
 
 def read_members(entry: str) -> tuple[CastMember, ...]:
     """The people one entry of a dramatis personae names: "Montague and Capulet, heads of houses" names two."""
-    text = re.sub(r"\t+", " – ", re.sub(r"[{}_|*]+", " ", entry).strip(" .;"))
+    if _FOOTNOTE.fullmatch(entry.strip()):
+        return ()
+    text = re.sub(r"\t+", " – ", re.sub(r"[{}_|*]+", " ", _FOOTNOTE_MARK.sub("", entry)).strip(" .;"))
     text = re.sub(r"^(?:[-–—•·#]|\d{1,2}[.)])\s+", "", text)
     for pattern in _WITH_SHORT:
         match = pattern.match(text)

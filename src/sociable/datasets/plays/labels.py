@@ -28,6 +28,8 @@ _GAP = re.compile(r"\t|\s{2}")
 _DIRECTION = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _WITH_DIRECTION = re.compile(r"(?P<label>[^,]*),\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})[.:—]?\s*$")
 _NO_LABEL = re.compile(r"[!?;…“”\"=<>{}|\[\]()]|\.\.|  ")
+_NEVER_ALONE = ("mr", "mrs")
+""" "MRS. ELVSTED enters." is no speech of a person called Mrs."""
 _LETTERS, _LONGEST_INITIALS = ("A", "O"), 3
 """Words of one letter, which may shorten names where something parts them from the speech."""
 _USUALLY = 0.97
@@ -288,6 +290,8 @@ def find_candidates(text: str) -> Iterator[Candidate]:
             continue
         if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
             return
+        if label.casefold() in _NEVER_ALONE and rest.lstrip()[:1].isupper():
+            continue
         printed = label + (match[0][:1] if parted == "dot" else "")
         rest, printed_rest = (_strip_stop(rest) if parted == "paren" else rest).strip(), rest.strip()
         is_alone = not rest or (parted == "paren" and _DIRECTION.fullmatch(rest) is not None)

@@ -11,6 +11,7 @@ from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, ORDI
 _WORD = re.compile(r"\d+(?:st|nd|rd|th|d)?(?![^\W\d_])|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:(?<=s)['’](?!\w))?", re.I)
 _EXACT = frozenset(ORDINALS.values()) | {"mr", "mrs"}
 _LEAST_CONTRACTED, _LEAST_END = 2, 3
+_VOICE = re.compile(r"(?<=\w)['’]s voice\.?$", re.I)
 _INITIAL_A = re.compile(r"\bA\.", re.I)
 _TITLES_IN_FULL = {"ld": "lord", "dr": "doctor"}
 _OLD = {"jno": "john", "jn": "john", "xtopher": "christopher", "wm": "william"}
@@ -19,8 +20,8 @@ _ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
 
 
 def to_full_form(label: str) -> str:
-    """A heading as a name: no stop or colon behind, no shouting ("THE FLOWER GIRL" is The Flower Girl)."""
-    text = " ".join(label.replace("_", "").replace("*", "").split()).rstrip(":;,—- ")
+    """A heading as a name: no stop or colon behind, nobody's voice, no shouting ("THE FLOWER GIRL" is The Flower Girl)."""
+    text = _VOICE.sub("", " ".join(label.replace("_", "").replace("*", "").split()).rstrip(":;,—- "))
     if text.endswith(".") and text.split()[-1].casefold().rstrip(".") not in ABBREVIATED_TITLES:
         text = text.rstrip(".")
     if is_capitals(text) and len(text) > 1:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociable.benchmarks.anteval.iep.claims import LONGEST_CLAIM, match_claims, read_claims
+from sociable.benchmarks.anteval.iep.cards import KeyPoint
+from sociable.benchmarks.anteval.iep.claims import LONGEST_CLAIM, find_pairs, match_claims, read_claims
 from sociable.benchmarks.anteval.iep.judge import parse_matches
 
 
@@ -88,3 +89,10 @@ def test_a_whole_retelling_is_cut_to_the_length_of_a_claim() -> None:
 )
 def test_a_judges_matches_are_read_or_refused_whole(text: str, pairs: list[tuple[int, int]] | None) -> None:
     assert parse_matches(text, points=3, claims=2).value == pairs
+
+
+def test_what_is_denied_is_no_claim() -> None:
+    points = [KeyPoint(point="The well is salt.", wording=(("well", "salt"),))]
+    said = "the well in the yard is salt."
+    assert find_pairs(points, [f"They say that {said}"]) == [(0, 0)]
+    assert find_pairs(points, [f"It is not true, and nobody ever said, that {said}"]) == []

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sociable.api import datasets
 from sociable.datasets.plays import Direction, InlineDirection, Play, PlayScene, Speech, read_play
-from sociable.datasets.recipes.agentsense.passages import cut_by_entrances, find_scenarios
+from sociable.datasets.recipes.agentsense.passages import cut_by_entrances, find_scenarios, read_passages
 
 
 def said(speaker: str, *directions: str) -> Speech:
@@ -118,3 +119,25 @@ def test_real_acts_without_scenes_are_cut_into_scenarios() -> None:
 def test_readers_of_plays_are_loaded_when_a_play_is_read() -> None:
     told = "import sys, sociable.datasets.recipes.agentsense.scripts; sys.exit('sociable.datasets.plays' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", told]).returncode == 0
+
+
+TALK = "\n\n".join(f"{who}. Line {number} of the talk." for number in range(12) for who in ("ANN", "BOB"))
+CHAPTER = """<?xml version="1.0" encoding="utf-8"?><html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops">
+<head><title>Act I</title></head><body epub:type="bodymatter z3998:fiction"><section id="act-1" epub:type="chapter z3998:drama">
+<h2>Act I</h2><table><tbody>{rows}</tbody></table></section></body></html>"""
+
+
+def test_a_folder_gives_all_its_plays_whatever_their_kind(tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").write_text(f"THE TALK\n\nACT I\n\n{TALK}\n")
+    (tmp_path / "epub").mkdir()
+    rows = "".join(
+        f'<tr><td epub:type="z3998:persona">{who}</td><td>Line {number} of the epub.</td></tr>'
+        for number in range(12)
+        for who in ("Cy", "Dora")
+    )
+    (tmp_path / "epub" / "act-1.xhtml").write_text(CHAPTER.format(rows=rows))
+    assert {passage.script for passage in read_passages(tmp_path)} == {"plain", "epub"}
+    # An audit reads the folder that a build was made from.
+    document = datasets.audit("agentsense", sources=[tmp_path])
+    (table,) = next(section for section in document.sections if section.title == "Beside the sources").blocks
+    assert {row.cells[1] for row in table.rows[2:]} <= {f"{tmp_path}: plain", f"{tmp_path}: epub"}  # type: ignore[union-attr]

@@ -350,6 +350,7 @@ def test_who_does_not_fit_is_looked_for_once_more_among_other_names() -> None:
         ({"moral_values": ["kindness"]}, "not a member"),
         ({"name": "Ann Other"}, "a name that is taken"),
         ({"name": "Ewaa part1"}, "a name that is taken"),
+        ({"short": "PART2"}, "a short name that two have"),
         ({"profile": "She lost a ring once."}, "a profile that tells of the scene"),
         ({"profile": "Knows {part2}."}, "a profile that tells of the scene"),
         ({"profile": ""}, "not a member"),

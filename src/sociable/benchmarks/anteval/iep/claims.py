@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching  # type: ignore[impo
 
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
 from sociable.core.records import make_storable
-from sociable.core.wording import has_wording
+from sociable.core.wording import has_claim
 
 LONGEST_CLAIM = 400
 """Characters of a claim that count; a whole retelling is no claim."""
@@ -65,7 +65,7 @@ def find_pairs(points: Sequence[KeyPoint], claims: Sequence[str]) -> Pairs:
         (place, column)
         for place, point in enumerate(points)
         for column, claim in enumerate(claims)
-        if has_wording(claim, point.wording or ())
+        if has_claim(claim, point.wording or (), reach=0)
     ]
 
 

@@ -14,7 +14,7 @@ from statistics import fmean
 from sociable.benchmarks.anteval.iep.cards import KINDS, KnowledgeCard
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.core.records import PANEL, Estimate, Record, Score, Verdict, Verdicts
-from sociable.core.wording import has_wording
+from sociable.core.wording import has_claim
 from sociable.statistics.metrics import CombinedMeans, Metric, Metrics, Value, mean, share
 
 IEP, BEFORE, GAIN = "iep", "iep_before", "iep_gain"
@@ -34,7 +34,7 @@ def measure_session(card: KnowledgeCard, episode: IepEpisode) -> Measured:
     """The key points that the NPC gives away; those without a wording cannot be found."""
     own = [turn for turn in episode.turns if turn.speaker == card.npc.name]
     first = {
-        place: next((turn.index for turn in own if has_wording(turn.content, point.wording or ())), None)
+        place: next((turn.index for turn in own if has_claim(turn.content, point.wording or (), reach=0)), None)
         for place, point in enumerate(card.key_points)
     }
     return Measured(id=episode.id, told={place: index for place, index in first.items() if index is not None})

@@ -260,6 +260,9 @@ def _parse_cast(given: Mapping[str, Any], item: Draft, before: Sequence[Mapping[
     names = [member.name.casefold() for member in cast.values()]
     if len(set(names)) < len(names) or taken & set(names) or any(forbidden & set(find_words(name)) for name in names):
         raise Rejected("a name that is taken", ", ".join(names))
+    called = [spelling for member in cast.values() for spelling in {member.name.casefold(), member.short.casefold()}]
+    if twice := sorted({spelling for spelling in called if called.count(spelling) > 1}):
+        raise Rejected("a short name that two have", ", ".join(twice))
     answers = [secret.answer for person in item.people for secret in person.secrets]
     for member in cast.values():
         if re.search(r"[{}]", member.profile) or any(is_said_in(member.profile, answer) for answer in answers):

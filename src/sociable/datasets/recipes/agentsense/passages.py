@@ -69,8 +69,8 @@ def _find_plays(source: Path) -> Iterator[Path]:
     if source.is_file() or any(source.glob("*.xhtml")):
         yield source
         return
-    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS and _is_play(path))
-    yield from files or sorted({path.parent for path in source.rglob("*.xhtml")})
+    files = {path for path in source.rglob("*") if path.suffix in _KINDS and _is_play(path)}
+    yield from sorted(files | {path.parent for path in source.rglob("*.xhtml")})
 
 
 def _is_play(path: Path) -> bool:
