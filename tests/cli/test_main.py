@@ -10,6 +10,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import time
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -647,3 +648,28 @@ def test_without_a_terminal_a_line_tells_how_far_a_long_run_is(
     # Four cases of half a second, a line every fifth of one.
     assert len(lines) >= 5
     assert re.fullmatch(r"episodes: [1-3] of 4, [1-3] calls, 0 min", lines[-1])
+
+
+def test_what_takes_long_says_something(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(output, "SECONDS_BEFORE_A_WORD", 0.01)
+    with output.tell_if_long("Counting"):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == "Counting …\n"
+    monkeypatch.setattr(output, "SECONDS_BEFORE_A_WORD", 30)
+    with output.tell_if_long("Counting"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_the_list_of_episodes_says_how_each_ended_and_can_be_searched(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("show", finished) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(
+        re.search(r"#0 +\S.* (wrong target: .* was meant|no format: |right target|r3 (won|tied|lost))", line) for line in lines
+    )
+    wrong = [line for line in lines if "wrong target" in line]
+    if wrong:
+        assert sociable("show", finished, "--find", "Wrong Target") == 0
+        assert capsys.readouterr().out.splitlines() == wrong
+    assert sociable("show", finished, "--find", "no such words") == 2
+    assert "without --find all episodes are listed" in capsys.readouterr().err

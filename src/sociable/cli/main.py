@@ -16,7 +16,7 @@ from sociable.cli import construct, towns
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import Asked, make_benchmark_group, read_options
 from sociable.cli.new import new_app
-from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report
+from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report, tell_if_long
 from sociable.cli.review import review
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
@@ -200,7 +200,9 @@ def judge(
 @app.command()
 def score(folder: shared.RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
-    show_report([api.runs.score(run) for run in api.series.list_folders(folder)], out=folder / "report.html")
+    with tell_if_long("Scoring"):
+        scored = [api.runs.score(run) for run in api.series.list_folders(folder)]
+    show_report(scored, out=folder / "report.html")
 
 
 @app.command()
@@ -214,7 +216,9 @@ def report(
     """Write the HTML report of one or several runs. Calls no model."""
     runs = [run for folder in folders for run in api.series.list_folders(folder)]
     file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
-    print_summary(api.runs.write_document(api.runs.make_report_document(runs), file))
+    with tell_if_long("Writing the report"):
+        document = api.runs.write_document(api.runs.make_report_document(runs), file)
+    print_summary(document)
     say(f"Report: {file}")
 
 
@@ -260,9 +264,10 @@ def audit(
     """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
     benchmark, dataset = shared.split_benchmark_and_data(benchmark, dataset)
     own, sources, skip = read_options(option), source or (), bool(skip_invalid)
-    document = api.datasets.audit(
-        benchmark, dataset, skip_invalid=skip, sources=sources, dialogues=dialogues, options=own, out=out
-    )
+    with tell_if_long("Trying shortcuts, and training classifiers on the data"):
+        document = api.datasets.audit(
+            benchmark, dataset, skip_invalid=skip, sources=sources, dialogues=dialogues, options=own, out=out
+        )
     print_whole(document, out)
 
 
@@ -295,7 +300,9 @@ def describe(
 ) -> None:
     """Tell what is in a dataset: sizes, topics, clusters."""
     benchmark, dataset = shared.split_benchmark_and_data(benchmark, dataset)
-    print_whole(api.datasets.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
+    with tell_if_long("Looking for clusters"):
+        found = api.datasets.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out)
+    print_whole(found, out)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,10 +48,26 @@ def show_progress(
         raise
 
 
+SECONDS_BEFORE_A_WORD = 2.0
+
+
+@contextmanager
+def tell_if_long(what: str) -> Iterator[None]:
+    """Says what is being done where that takes some seconds."""
+    word = threading.Timer(SECONDS_BEFORE_A_WORD, lambda: messages.print(Text(f"{what} …"), soft_wrap=True))
+    word.daemon = True
+    word.start()
+    try:
+        yield
+    finally:
+        word.cancel()
+
+
 def show_report(results: Sequence[RunResult], out: Path | None = None) -> None:
     """Writes the report on these runs and prints its main table; ends with code 3 where a run failed altogether."""
     path = out or api.runs.name_report(results)
-    document = api.runs.write_document(api.runs.make_report_document(results), path)
+    with tell_if_long("Writing the report"):
+        document = api.runs.write_document(api.runs.make_report_document(results), path)
     print_summary(document)
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
     say(f"Report: {path}")

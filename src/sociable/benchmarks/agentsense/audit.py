@@ -39,7 +39,7 @@ def make_audit(scenarios: Sequence[Scenario], source: str) -> Document:
     questions = len(list_distinct_questions(scenarios))
     by_id = {scenario.id: scenario for scenario in scenarios}
     judged = load_judged_scenes()
-    by_manner = {"all": judged} | {manner: [s for s in judged if s.manner == manner] for manner in ("lively", "plain")}
+    by_manner = {"all": judged} | {manner: [s for s in judged if s.manner == manner] for manner in ("kept", "lively", "plain")}
     rules = {manner: found for manner, some in by_manner.items() if (found := measure_rules(some, by_id)) is not None}
     templates = len({scenario.template for scenario in scenarios})
     return Document(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from sociable.benchmarks.agentsense.rule import cut_copied_runs
@@ -19,11 +20,14 @@ def find_disclosure(scenario: Scenario, question: QuizQuestion, turns: Sequence[
     """The place of the first turn in which the answer was told, whoever told it; None where it was not.
 
     A turn tells it that has most of the words of the answer that stand neither in what everybody knows nor in another
-    option; or that repeats a run of words of the owner's private information.
+    option; or that repeats a run of words of the sentence in which the owner's private information has it. (The rest of that
+    information tells how the owner behaves, and may well be seen.)
     """
     answer, own = _find_words(scenario, question)
     owner = scenario.by_name.get(question.about)
-    secret = owner.private_info if owner else ""
+    sentences = re.split(r"(?<=[.!?;])\s+", owner.private_info if owner else "")
+    weights = [len(answer & _cut_words(find_telling_words(sentence))) for sentence in sentences]
+    secret = sentences[weights.index(max(weights))] if max(weights) else ""
     for place, (_, text) in enumerate(turns):
         said = _cut_words(find_telling_words(text))
         # One word is said by chance: then all of the answer's must be.

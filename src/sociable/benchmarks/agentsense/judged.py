@@ -36,8 +36,9 @@ class JudgedScene(Record):
     """A scene as it was played, and its goals as readers judged them."""
 
     scenario: Text
-    manner: Literal["lively", "plain"]
-    """The manner of playing: as people talk, with images and half answers, or as assistants do, saying things outright."""
+    manner: Literal["kept", "lively", "plain"]
+    """The manner of playing: with the secrets kept and betrayed by behaviour; or, of earlier secrets, as people talk, with
+    images and half answers, or as assistants do, saying things outright."""
     turns: tuple[ReadTurn, ...]
     readings: tuple[GoalReading, ...]
 
@@ -127,5 +128,8 @@ def tabulate_rules(by_manner: Mapping[str, RuleAgreement]) -> Table:
         ["two readers agree", *(format_figure(each.reader_agreement, 2) for each in every)],
     ]
     columns = [Column(""), *(Column(manner, True) for manner in by_manner)]
-    note = "lively: as people talk, with images and half answers; plain: as assistants do, saying things outright."
+    note = (
+        "kept: with secrets kept and betrayed by behaviour; of earlier secrets, and goals that are the same today: lively, as "
+        "people talk, with images and half answers, and plain, as assistants do, saying things outright."
+    )
     return Table("reference/rule beside independent readers of the same scenes", columns, [Row(row) for row in rows], note)

@@ -77,7 +77,7 @@ class HSIIViews(Views):
         note = "The paper reports an average gap of 0.025 in favour of the long run (section 6.3)."
         gap = make_metrics_table("Is the first utterance after a switch harder than what follows?", runs, metrics, note)
         judges = [Section("Judges", [_make_judges_table(runs)])] if any(run.seats.judges for run in runs) else []
-        scenarios = runs[0].study.scenarios
+        scenarios = {name: case for run in runs for name, case in run.study.scenarios.items()}
         groupings = {
             "Topic": {name: case.topic for name, case in scenarios.items()},
             "Stage": {name: _STAGE_WORDS.get(case.stage, "not stated") for name, case in scenarios.items()},
