@@ -94,6 +94,12 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
             "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "
             "with those of a model or a person."
         )
+    reference, partner = (models.get(role) or "" for role in ("reference", "partner"))
+    if reference.startswith("reference/") and partner and not partner.startswith("reference/"):
+        notes.append(
+            "The reference conversations were written beforehand and do not answer what this partner says, so that whoever "
+            "answers wins too easily. Name a model with --reference."
+        )
     if missing := manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores}):
         notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
     outcomes: dict[tuple[str, int], set[str]] = defaultdict(set)

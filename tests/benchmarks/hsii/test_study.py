@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sociable.api import runs
 from sociable.benchmarks.hsii.benchmark import BENCHMARK
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation, Stage
 from sociable.benchmarks.hsii.study import HSIIStudy
@@ -238,3 +239,11 @@ def test_records_left_out_are_told(tmp_path: Path, raw: dict[str, Any]) -> None:
     assert len(opened.notes) == 1
     assert "1 bad records" in opened.notes[0]
     assert "line 2" in opened.notes[0]
+
+
+def test_a_written_reference_beside_a_partner_who_answers_is_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "partner.py").write_text("def f(messages):\n    return 'And who pays for that?'\n")
+    settings = {"reference": "reference/oracle", "judges": ("reference/rule",), "limit": 2}
+    for name, partner, warns in (("a", f"python:{tmp_path}/partner.py:f", True), ("b", "reference/heuristic", False)):
+        result = runs.run("hsii", "reference/better", partner=partner, out=tmp_path / name, **settings)
+        assert any("were written beforehand" in note for note in result.notes) == warns
