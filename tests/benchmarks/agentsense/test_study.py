@@ -154,6 +154,15 @@ def test_labels_that_cannot_be_read_stay_empty_and_are_counted(native: dict[str,
 
 
 def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[str, Any], tmp_path: Path) -> None:
+    template["characters"][1]["goals"] = [
+        {
+            "goal": "To get {pilot} to promise to stay for supper.",
+            "type": "cooperation",
+            "signs": [{"by": "pilot", "says": [["stay", "supper"]]}],
+            "reached": [{"by": "pilot", "says": "Then I will stay for supper."}],
+            "missed": [{"by": "pilot", "says": "My aunt waits for me."}],
+        }
+    ]
     path = tmp_path / "quay.json"
     path.write_text(json.dumps(template))
 
@@ -167,21 +176,17 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
     assert [Path(run.folder) for run in series.resume_series(tmp_path / "pairs")] == folders
     assert {folder: (folder / "scores.json").read_bytes() for folder in folders} == before
     blocks = section(runs.make_report_document(folders), "Senders and receivers").blocks
-    senders = blocks[0]
-    assert isinstance(senders, Table)
-    # The pilot, who sends, gets the boat from an oracle only; a silent pilot is given it unasked.
-    assert [row.cells for row in senders.rows] == [
-        ["reference/oracle", "1.00", "0.00", "0.50"],
-        ["reference/silent", "1.00", "0.00", "0.50"],
-        ["mean", "1.00", "0.00", "0.50"],
-    ]
-    both, by_partner, attack = blocks[2:]
-    assert isinstance(both, Table) and isinstance(by_partner, Table) and isinstance(attack, Table)
+    assert all(isinstance(block, Table) for block in blocks)
+    senders, receivers, both, by_partner, attack = blocks
+    # The pilot, who sends, gets the boat from an oracle only; a silent pilot is given it unasked. So with the supper.
+    for table, rows in (
+        (senders, [[1, 0, 0.5]] * 2),
+        (receivers, [[1, 1, 1], [0, 0, 0]]),
+        (both, [[1, 0.5, 0.75], [0.5, 0, 0.25]]),
+    ):
+        assert [list(map(float, row.cells[1:])) for row in table.rows[:2]] == rows
+        assert [row.cells[0] for row in table.rows] == ["reference/oracle", "reference/silent", "mean"]
     assert "Figure 5 a" in both.caption
-    receivers = blocks[1]
-    assert isinstance(receivers, Table)
-    found = [[float(table.rows[0].cells[1]) for table in (senders, receivers, both)]]
-    assert all(each[2] == pytest.approx((each[0] + each[1]) / 2, abs=0.006) for each in found)
     assert [list(row.cells)[:3] for row in by_partner.rows][:4] == [
         ["reference/oracle", "sender", "reference/oracle"],
         ["reference/oracle", "sender", "reference/silent"],

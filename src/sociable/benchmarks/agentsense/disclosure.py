@@ -21,13 +21,13 @@ def find_disclosure(scenario: Scenario, question: QuizQuestion, turns: Sequence[
 
     A turn tells it that has most of the words of the answer that stand neither in what everybody knows nor in another
     option; or that repeats a run of words of the sentence in which the owner's private information has it. (The rest of that
-    information tells how the owner behaves, and may well be seen.)
+    information tells how the owner behaves, and may well be seen; all of it counts where no sentence shares a word with the answer.)
     """
     answer, own = _find_words(scenario, question)
     owner = scenario.by_name.get(question.about)
     sentences = re.split(r"(?<=[.!?;])\s+", owner.private_info if owner else "")
     weights = [len(answer & _cut_words(find_telling_words(sentence))) for sentence in sentences]
-    secret = sentences[weights.index(max(weights))] if max(weights) else ""
+    secret = sentences[weights.index(max(weights))] if max(weights) else " ".join(sentences)
     for place, (_, text) in enumerate(turns):
         said = _cut_words(find_telling_words(text))
         # One word is said by chance: then all of the answer's must be.
