@@ -21,7 +21,7 @@ def find_disclosure(scenario: Scenario, question: QuizQuestion, turns: Sequence[
 
     A turn tells it that has most of the words of the answer that stand neither in what everybody knows nor in another
     option; or that repeats a run of words of the sentence in which the owner's private information has it. (The rest of that
-    information tells how the owner behaves, and may well be seen; all of it counts where no sentence shares a word with the answer.)
+    information tells how the owner behaves, and may well be seen; where no sentence has a word of the answer, all of it counts.)
     """
     answer, own = _find_words(scenario, question)
     owner = scenario.by_name.get(question.about)
