@@ -28,7 +28,6 @@ from sociable.benchmarks.hsii.records import CONFLICT, JUDGED, LEAK, HSIIEpisode
 from sociable.core.prompts import Prompts
 from sociable.core.records import Verdict
 from sociable.engine.seats import Role, Seat
-from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
 from sociable.judging.pairwise import Comparison, Pair, PairJudgment, judge_pair
 from sociable.judging.protocol import Answer, make_judgment
@@ -64,18 +63,6 @@ async def judge_behaviour(case: Case, episode: HSIIEpisode, criterion: str, seat
         by_rule = any(leak.fact == fact.fact for leak in measure_leaks(case, episode) or ())
     found = await judge_yes_no(write, lambda: Answer(by_rule), seat, episode, criterion)
     return PairJudgment(**dict(found))
-
-
-def show_behaviour(case: Case, episode: HSIIEpisode, criterion: str) -> ShownQuestion:
-    """A question about behaviour as a person reads it."""
-    if criterion == CONFLICT:
-        points = " / ".join(point.point for point in list_facing_points(case))
-        question = f"Does the assistant take hold of the clash or the bad news, by making one of these points? {points}"
-    else:
-        fact, hearers = _find_fact(case, episode, criterion)
-        question = f"Does what the assistant says let {' or '.join(hearers)} know this, in whatever words? {fact.fact}"
-    said = render_transcript(episode.turns, episode.target or "everybody")
-    return ShownQuestion(render_setting_in_words(case), episode.target or episode.role_to, said, question)
 
 
 def _find_fact(case: Case, episode: HSIIEpisode, criterion: str) -> tuple[PrivateFact, list[str]]:
