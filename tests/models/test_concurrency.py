@@ -43,7 +43,8 @@ async def ask(limit: AdaptiveLimit, calls: int, server: Server) -> None:
     """Asks so many calls, as many at once as the limit lets through."""
 
     async def call(number: int) -> None:
-        async with limit.take_place(str(number)) as era:
+        async with limit.take_place(str(number)):
+            era = limit.era
             limit.note_reply(era, await server.answer())
 
     await asyncio.gather(*(call(number) for number in range(calls)))
@@ -92,7 +93,8 @@ def test_trouble_halves_once_and_then_one_is_added_at_a_time() -> None:
     limit = AdaptiveLimit(16, 16)
 
     async def go_on() -> None:
-        async with limit.take_place("a") as era:
+        async with limit.take_place("a"):
+            era = limit.era
             limit.note_trouble(era)
             # The same trouble, told by another call that began before.
             limit.note_trouble(era)
@@ -108,7 +110,8 @@ def test_trouble_halves_once_and_then_one_is_added_at_a_time() -> None:
 async def test_it_never_falls_below_one() -> None:
     limit = AdaptiveLimit(2, 2)
     for _ in range(5):
-        async with limit.take_place("a") as era:
+        async with limit.take_place("a"):
+            era = limit.era
             limit.note_trouble(era)
     assert limit.level == 1
 

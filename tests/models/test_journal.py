@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,6 +197,25 @@ async def test_half_a_character_in_a_request_does_not_end_the_run(file: Path) ->
         assert (await journalled(ScriptedModel(["fine"]), journal).generate(asking("half a pair: \ud800"))).text == "fine"
         (call,) = journal.find_calls("episode")
         assert call.request["messages"] == [{"role": "user", "content": "half a pair: ?"}]
+
+
+async def test_a_slow_disk_makes_no_more_calls_that_are_not_kept(
+    endpoint: Endpoint, chat_server: ChatServer, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server_model = endpoint("plain", max_connections=3)
+    with Journal(file) as journal:
+        commit, not_kept = journal._commit, []
+
+        def commit_slowly(rows: list[Any]) -> None:
+            time.sleep(0.1)
+            not_kept.append(chat_server.requests(server_model.name)["total"] - len(stored(file)))
+            commit(rows)
+
+        monkeypatch.setattr(journal, "_commit", commit_slowly)
+        model = journalled(server_model, journal)
+        await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(12)))
+    assert len(not_kept) >= 4
+    assert max(not_kept) == 3
 
 
 async def test_what_arrives_together_is_committed_together(file: Path) -> None:

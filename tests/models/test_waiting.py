@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sociable.core.errors import EndpointUnusable
+from sociable.models.journal import Journal, JournalledModel
+from sociable.models.limits import Budget
 from sociable.models.openai_compatible import PUT_OFF_FACTOR, OpenAICompatibleModel
 from sociable.models.protocol import Request, Scope
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from tests.conftest import ChatServer
 
 Endpoint = Callable[..., OpenAICompatibleModel]
+Buyer = Callable[[OpenAICompatibleModel], JournalledModel]
 
 CLOCK_SECONDS = 0.02
 """How far the client's timers may be ahead of the server's clock."""
@@ -102,9 +106,17 @@ async def test_a_busy_server_is_asked_longer_than_a_failing_one_and_not_forever(
     assert len(arrivals(chat_server, model)["Hello"]) == PUT_OFF_FACTOR
 
 
-async def test_never_more_connections_than_allowed(endpoint: Endpoint, chat_server: ChatServer) -> None:
+@pytest.fixture
+def buyer(tmp_path: Path) -> Iterator[Buyer]:
+    """Who buys keeps to the number at once: the calls of a run are made so."""
+    with Journal(tmp_path / "calls.sqlite") as journal:
+        yield lambda model: JournalledModel(model, journal, Budget({}))
+
+
+async def test_never_more_connections_than_allowed(endpoint: Endpoint, buyer: Buyer, chat_server: ChatServer) -> None:
     model = endpoint("slow", max_connections=4)
-    replies = await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(24)))
+    bought = buyer(model)
+    replies = await asyncio.gather(*(bought.generate(asking(f"Hello {number}")) for number in range(24)))
     assert len({reply.text for reply in replies}) == 24
     seen = chat_server.requests(model.name)["models"][model.name]
     # Each answer takes 50 ms, so that four are open at once; connections are kept for the next request.
@@ -121,34 +133,44 @@ async def test_no_more_requests_a_minute_than_allowed(endpoint: Endpoint, chat_s
     assert times[-1] - times[0] >= 8 * 0.05 - CLOCK_SECONDS
 
 
-async def test_a_server_that_takes_many_at_once_is_soon_asked_so(endpoint: Endpoint, chat_server: ChatServer) -> None:
+async def test_a_server_that_takes_many_at_once_is_soon_asked_so(
+    endpoint: Endpoint, buyer: Buyer, chat_server: ChatServer
+) -> None:
     model = endpoint("slow")
-    await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(150)))
+    bought = buyer(model)
+    await asyncio.gather(*(bought.generate(asking(f"Hello {number}")) for number in range(150)))
     # 50 ms for each, however many there are: the first alone, then three at once, nine, 27.
     assert chat_server.requests(model.name)["models"][model.name]["peak"] >= 9
     times = sorted(time for times in arrivals(chat_server, model).values() for time in times)
     assert times[1] - times[0] >= 0.05 - CLOCK_SECONDS
 
 
-async def test_a_server_that_takes_one_at_a_time_is_asked_by_few(endpoint: Endpoint, chat_server: ChatServer) -> None:
+async def test_a_server_that_takes_one_at_a_time_is_asked_by_few(
+    endpoint: Endpoint, buyer: Buyer, chat_server: ChatServer
+) -> None:
     model = endpoint("one-slot")
-    await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(12)))
+    bought = buyer(model)
+    await asyncio.gather(*(bought.generate(asking(f"Hello {number}")) for number in range(12)))
     seen = chat_server.requests(model.name)["models"][model.name]
     assert (seen["requests"], seen["peak"], model.limit.level) == (12, 3, 1)
 
 
 async def test_whoever_waits_for_an_endpoint_that_is_unusable_is_told_at_once(
-    endpoint: Endpoint, chat_server: ChatServer
+    endpoint: Endpoint, buyer: Buyer, chat_server: ChatServer
 ) -> None:
     model = endpoint("down", attempts=2, max_connections=1)
-    found = await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(5)), return_exceptions=True)
+    bought = buyer(model)
+    found = await asyncio.gather(*(bought.generate(asking(f"Hello {number}")) for number in range(5)), return_exceptions=True)
     assert all(isinstance(each, EndpointUnusable) for each in found)
     assert chat_server.requests(model.name)["total"] == 2
 
 
-async def test_when_waits_grow_long_fewer_calls_are_made_at_once(endpoint: Endpoint, chat_server: ChatServer) -> None:
+async def test_when_waits_grow_long_fewer_calls_are_made_at_once(
+    endpoint: Endpoint, buyer: Buyer, chat_server: ChatServer
+) -> None:
     # Eight calls of 0.2 s wait up to 1.6 s on a server that takes one at a time; a quarter of the time-out is 1 s.
     model = endpoint("one-slot", timeout_seconds=4.0, max_connections=8)
-    await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(8)))
+    bought = buyer(model)
+    await asyncio.gather(*(bought.generate(asking(f"Hello {number}")) for number in range(8)))
     assert model.limit.level == 4
     assert chat_server.requests(model.name)["total"] == 8

@@ -54,14 +54,14 @@ class AdaptiveLimit:
     """Calls at once: now, and to begin with."""
     ceiling: int
     """The number that is never exceeded."""
+    era: int = 0
+    """Counts the trials. A call says with ``note_reply`` and ``note_trouble`` in which it was begun."""
     _under_way: int = 0
     _waiting: list[tuple[int, int, asyncio.Future[None]]] = field(default_factory=list)
     """A heap: the item's rank, the call's number, what it waits for."""
     _ranks: dict[str, int] = field(default_factory=dict)
     """By item, the order in which they asked first."""
     _numbers: Iterator[int] = field(default_factory=itertools.count)
-    _era: int = 0
-    """Counts the trials."""
     _is_cold: bool = True
     _trial: _Trial = field(default_factory=_Trial)
     _lower: tuple[int, float] | None = None
@@ -76,15 +76,15 @@ class AdaptiveLimit:
     """The number that additive increase goes back to after trouble."""
 
     @contextlib.asynccontextmanager
-    async def take_place(self, item: str) -> AsyncIterator[int]:
-        """One place among those at once. Gives the era, which ``note_reply`` and ``note_trouble`` want to know."""
+    async def take_place(self, item: str) -> AsyncIterator[None]:
+        """One place among those at once."""
         rank = self._ranks.setdefault(item, len(self._ranks))
         if self._under_way < self.level and not self._waiting:
             self._under_way += 1
         else:
             await self._wait_for_place(rank)
         try:
-            yield self._era
+            yield
         finally:
             self._under_way -= 1
             self._hand_out()
@@ -126,7 +126,7 @@ class AdaptiveLimit:
             # Where fewer are wanted than may be, nothing is learnt.
             self._is_cold = False
             self._begin_trial()
-        elif era == self._era:
+        elif era == self.era:
             self._trial.calls += 1
             self._trial.tokens += tokens
             if self._trial.calls >= self.level * (1 if self._lower else CALLS_MEASURED):
@@ -138,7 +138,7 @@ class AdaptiveLimit:
             # A step that is still being tried is not gone back to.
             self._goal = max(self._goal, self._lower[0] if self._lower else self.level)
             self._change_level(self.level // 2)
-            self._lower, self._halved = None, self._era
+            self._lower, self._halved = None, self.era
 
     def _decide(self) -> None:
         """Takes a step back that brought nothing, or tries the next."""
@@ -172,5 +172,5 @@ class AdaptiveLimit:
         self._hand_out()
 
     def _begin_trial(self) -> None:
-        self._era += 1
+        self.era += 1
         self._trial = _Trial(began=asyncio.get_running_loop().time())

@@ -15,7 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any
 
 from sociable.core.errors import RunFailure, RunFolderError, StorageFailure
 from sociable.core.records import Usage
+from sociable.models.concurrency import AdaptiveLimit
 from sociable.models.limits import Budget
 from sociable.models.protocol import FinishReason, Model, Reply, Request, Timing
 
@@ -264,8 +265,9 @@ class JournalledModel:
         self._budget = budget
         self.only_recorded = False
         """Whether nothing is bought: a call that the journal does not hold is then a RunFailure."""
-        if limit := getattr(model, "limit", None):
-            budget.when_stopped.append(limit.turn_away)
+        self._limit: AdaptiveLimit | None = getattr(model, "limit", None)
+        if self._limit:
+            budget.when_stopped.append(self._limit.turn_away)
 
     @property
     def adaptations(self) -> list[str]:
@@ -275,8 +277,7 @@ class JournalledModel:
     @property
     def calls_at_once(self) -> int:
         """The number of calls at once that its server was found to take."""
-        limit = getattr(self._model, "limit", None)
-        return limit.level if limit else 1
+        return self._limit.level if self._limit else 1
 
     async def generate(self, request: Request) -> Reply:
         body = request.to_json(self.name)
@@ -292,12 +293,15 @@ class JournalledModel:
     async def _buy(self, request: Request, key: bytes, body: bytes) -> Reply:
         reserve = await self._budget.admit(self.name, request)
         try:
-            started = time.perf_counter()
-            asking = self._model.generate(request)
-            abandonable = getattr(self._model, "abandonable", False)
-            reply = await (self._budget.run_unless_stopped(asking) if abandonable else asking)
-            self._budget.book(self.name, request.scope.role, reply.usage)
-            await self._journal.store(key, request, body, self.name, reply, time.perf_counter() - started)
+            # The place is kept until the reply is durable: whenever the process dies, no more calls are lost than are made
+            # at once, however slow the disk is.
+            async with self._limit.take_place(request.scope.item) if self._limit else nullcontext():
+                started = time.perf_counter()
+                asking = self._model.generate(request)
+                abandonable = getattr(self._model, "abandonable", False)
+                reply = await (self._budget.run_unless_stopped(asking) if abandonable else asking)
+                self._budget.book(self.name, request.scope.role, reply.usage)
+                await self._journal.store(key, request, body, self.name, reply, time.perf_counter() - started)
         except StorageFailure as error:
             # Replies that cannot be kept must not be bought.
             self._budget.stop(error)

@@ -54,10 +54,9 @@ class LlamaServer:
         self.limit = AdaptiveLimit(AT_ONCE, AT_ONCE)
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="llama")
 
-    async def complete(self, body: dict[str, Any], item: str) -> Any:
+    async def complete(self, body: dict[str, Any]) -> Any:
         """The answer in OpenAI's layout, a completion or an error."""
-        async with self.limit.take_place(item):
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._server.handle_chat_completions, body)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._server.handle_chat_completions, body)
 
 
 load_server = cache(LlamaServer)
@@ -92,7 +91,7 @@ class LocalModel:
 
     async def generate(self, request: Request) -> Reply:
         body = make_body(self.name, request, self._adapted)
-        answer = await self._server.complete(body, request.scope.item)
+        answer = await self._server.complete(body)
         if error := answer.get("error"):
             complaint = read_complaint(json.dumps(answer).encode())
             if adaptation := find_adaptation(complaint, body, self._adapted):

@@ -93,7 +93,10 @@ class Exchange:
 
 
 class OpenAICompatibleModel:
-    """One model behind one endpoint. Adaptations, waiting times and the limit are shared by all who use the object."""
+    """One model behind one endpoint. Adaptations, waiting times and the limit are shared by all who use the object.
+
+    The object does not keep to ``limit`` itself: whoever buys of it takes a place there (``JournalledModel``).
+    """
 
     def __init__(self, name: str, model: str, settings: EndpointSettings) -> None:
         self.name = name
@@ -127,13 +130,12 @@ class OpenAICompatibleModel:
     async def generate(self, request: Request) -> Reply:
         """Raises ContextLengthExceeded, RunFailure (after the last attempt) or EndpointUnusable."""
         self._check_length(request)
-        async with self.limit.take_place(request.scope.item) as era:
-            try:
-                return await self._ask(request, era)
-            except EndpointUnusable as error:
-                # Whoever waits would find out the same, one after the other.
-                self.limit.turn_away(error)
-                raise
+        try:
+            return await self._ask(request, self.limit.era)
+        except EndpointUnusable as error:
+            # Whoever waits would find out the same, one after the other.
+            self.limit.turn_away(error)
+            raise
 
     async def _ask(self, request: Request, era: int) -> Reply:
         """The reply, after as many attempts as it takes and may take."""
