@@ -12,7 +12,7 @@ import pytest
 import sociable
 from sociable.api.folders import find_same_run
 from sociable.api.runs import load_result, make_settings
-from sociable.core.errors import InputError, RunStopped
+from sociable.core.errors import InputError, RunFolderError, RunStopped
 from sociable.core.run_folder import RunFolder
 from sociable.models import limits
 
@@ -124,6 +124,20 @@ def test_prompts_of_ones_own_are_kept_too(agent: str) -> None:
     sociable.run("hsii", agent, prompts="prompts", limit=1, options=OPTIONS, out="mine")
     shutil.rmtree("prompts")
     assert sociable.score("mine").estimate("r1") is not None
+
+
+def test_a_run_is_read_where_prompts_are_others_by_now_and_does_not_go_on(agent: str) -> None:
+    sociable.run("hsii", agent, limit=1, options=OPTIONS, out="mine")
+    path, before = Path("mine/manifest.json"), Path("mine/scores.json").read_bytes()
+    manifest = json.loads(path.read_text())
+    manifest["digests"]["prompts"] = "of an earlier version"
+    path.write_text(json.dumps(manifest))
+    sociable.score("mine")
+    assert Path("mine/scores.json").read_bytes() == before
+    assert sociable.report(["mine"]).stat().st_size > 10_000
+    for goes_on in (lambda: sociable.resume("mine"), lambda: sociable.judge("mine", [agent])):
+        with pytest.raises(RunFolderError, match="The prompts changed since mine was begun with sociable .* Restore what it was"):
+            goes_on()
 
 
 def test_inputs_that_are_too_large_are_left_where_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,7 +183,7 @@ def judge(
 
 def _check_finished(folder: RunFolder) -> None:
     """Raises InputError for a run that has judges of its own and episodes that were not run: they are its judges' to judge."""
-    manifest, opened = folder.read_manifest(), reopen_study(folder)
+    manifest, opened = folder.read_manifest(), reopen_study(folder, only_read=True)
     records = RunRecords.open(folder.path, opened.study)
     missing = manifest["episodes"] - len(records.episodes)
     if manifest["models"]["judges"] and missing:
@@ -196,7 +196,7 @@ def _check_finished(folder: RunFolder) -> None:
 def score(folder: str | Path) -> RunResult:
     """Scores again from the records on disk. Calls no model and needs no key."""
     with RunFolder.open(Path(folder)) as locked:
-        opened = reopen_study(locked)
+        opened = reopen_study(locked, only_read=True)
         with open_run(locked, opened, build=()) as (run_, _):
             run_.score(opened.benchmark.name, opened.benchmark.version)
             return _make_result(opened, locked, run_.records)
@@ -205,7 +205,7 @@ def score(folder: str | Path) -> RunResult:
 def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
     """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``."""
     opened_folder = RunFolder.open(Path(folder), lock=False)
-    opened = reopen_study(opened_folder)
+    opened = reopen_study(opened_folder, only_read=True)
     return _make_result(opened, opened_folder, RunRecords.open(opened_folder.path, opened.study), scored=scored)
 
 

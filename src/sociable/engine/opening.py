@@ -167,12 +167,18 @@ def make_paths_absolute(settings: RunSettings) -> RunSettings:
 
 
 def reopen_study(
-    folder: RunFolder, changed: RunSettings | None = None, *, build: Collection[Role] = (), references_adopted: bool = True
+    folder: RunFolder,
+    changed: RunSettings | None = None,
+    *,
+    build: Collection[Role] = (),
+    references_adopted: bool = True,
+    only_read: bool = False,
 ) -> OpenStudy:
     """The study of an existing run, with its own or ``changed`` settings, which are checked.
 
-    A reference file is not looked at again once the run has its own copy (``references_adopted``). Raises RunFolderError
-    where benchmark or data are others by now.
+    A reference file is not looked at again once the run has its own copy (``references_adopted``). Where the run is
+    ``only_read`` nobody is asked anything, and the prompts may be others by now. Raises RunFolderError where benchmark or
+    data are others, or the prompts of a run that goes on.
     """
     manifest = folder.read_manifest()
     settings = changed or read_settings(manifest, folder.path)
@@ -184,8 +190,11 @@ def reopen_study(
         )
     opened = _open(use_kept_inputs(settings, manifest, folder.path), benchmark, build)
     for name, digest in manifest["digests"].items():
-        if opened.study.digests.get(name) != digest:
-            raise RunFolderError(f"The {name} changed since {folder.path} was begun. Restore it, or start a new run.")
+        if opened.study.digests.get(name) != digest and not (only_read and name == "prompts"):
+            raise RunFolderError(
+                f"The {name} changed since {folder.path} was begun with sociable {manifest['packages']['sociable']}. "
+                "Restore what it was, or start a new run."
+            )
     if changed:
         check_settings(opened, references_adopted=references_adopted)
     return opened
