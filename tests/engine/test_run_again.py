@@ -136,7 +136,9 @@ def test_a_run_is_read_where_prompts_are_others_by_now_and_does_not_go_on(agent:
     assert Path("mine/scores.json").read_bytes() == before
     assert sociable.report(["mine"]).stat().st_size > 10_000
     for goes_on in (lambda: sociable.resume("mine"), lambda: sociable.judge("mine", [agent])):
-        with pytest.raises(RunFolderError, match="The prompts changed since mine was begun with sociable .* Restore what it was"):
+        with pytest.raises(
+            RunFolderError, match=r"The prompts changed since mine was begun with sociable .* Restore what it was"
+        ):
             goes_on()
 
 

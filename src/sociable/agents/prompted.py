@@ -28,8 +28,12 @@ class PromptedParticipant:
         sampling: Sampling,
         form: Callable[[Sequence[Turn]], Form] | None = None,
         heard: Callable[[Turn], str] = lambda turn: turn.content,
+        told: Callable[[Sequence[Turn]], str] = lambda seen: "",
     ) -> None:
-        """``form`` makes the form that a person in the model's place is shown, ``heard`` the text of another's turn."""
+        """``form`` makes the form that a person in the model's place is shown, ``heard`` the text of another's turn.
+
+        ``told`` gives what it alone is told for its turn after those it has seen; the empty string is nothing.
+        """
         self.name = name
         self._model = model
         self._briefing = list(briefing)
@@ -37,10 +41,14 @@ class PromptedParticipant:
         self._sampling = sampling
         self._form = form
         self._heard = heard
+        self._told = told
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         form = partial(self._form, seen) if self._form else None
-        reply = await self._model.generate(Request(self.make_messages(seen), self.scope, self._sampling, form=form))
+        messages = self.make_messages(seen)
+        if told := self._told(seen):
+            messages.append({"role": "user", "content": told})
+        reply = await self._model.generate(Request(messages, self.scope, self._sampling, form=form))
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
     def make_messages(self, seen: Sequence[Turn]) -> list[ChatMessage]:

@@ -51,7 +51,7 @@ class Scripted:
 
 async def test_everybody_has_a_turn_in_order_and_sees_what_was_before() -> None:
     ann, bo = Scripted("Ann", Move(words="a")), Scripted("Bo", Move(act="b"))
-    turns, _ = await Table([ann], bo, True).play(5)
+    turns, _ = await Table([ann], bo, True).play(["Ann", "Bo", "Ann", "Bo", "Ann"])
     assert [(turn.index, turn.speaker, turn.content) for turn in turns] == [
         (1, "Ann", "a"), (2, "Bo", "*b*"), (3, "Ann", "a"), (4, "Bo", "*b*"), (5, "Ann", "a"),
     ]  # fmt: skip
@@ -59,13 +59,13 @@ async def test_everybody_has_a_turn_in_order_and_sees_what_was_before() -> None:
 
 
 async def test_a_session_in_which_everybody_passes_has_all_its_turns() -> None:
-    turns, _ = await Table([Scripted("Ann", Move())], Scripted("Bo", Move()), True).play(6)
+    turns, _ = await Table([Scripted("Ann", Move())], Scripted("Bo", Move()), True).play(["Ann", "Bo"] * 3)
     assert len(turns) == 6
     assert all(turn.passed for turn in turns)
 
 
 async def test_who_is_not_under_test_must_say_something_that_can_stand() -> None:
     bad = Scripted("Bo", Move(defect="empty"))
-    turns, failure = await Table([Scripted("Ann", Move(words="a"))], bad, True).play(2)
+    turns, failure = await Table([Scripted("Ann", Move(words="a"))], bad, True).play(["Ann", "Bo"])
     assert (turns[1].note, failure) == ("empty", "")
-    assert await Table([Scripted("Ann", Move(words="a"))], bad, False).play(4) == ([], "Bo's turn 2: empty")
+    assert await Table([Scripted("Ann", Move(words="a"))], bad, False).play(["Ann", "Bo"] * 2) == ([], "Bo's turn 2: empty")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, cycle, islice
 from pathlib import Path
 from typing import Self
 
@@ -83,6 +83,10 @@ class Scenario:
     npc: Npc
     setting: str
     """The setting, which everybody at the table is told."""
+
+    def list_in_turn(self, turns: int) -> list[str]:
+        """Whose turn it is in each of so many, as in the paper (section 5.1): the players in their order, then the NPC."""
+        return list(islice(cycle((*(player.name for player in self.players), self.npc.name)), turns))
 
 
 def draw_attributes(generator: random.Random) -> Attributes:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
 from random import Random
 from typing import ClassVar, Generic, Protocol, TypeVar
 
@@ -76,7 +75,14 @@ class ReferencePlayer(Generic[S]):
 class PromptedPlayer:
     """A model in a participant's place."""
 
-    def __init__(self, name: str, seat: Seat, item: str, briefing: Sequence[ChatMessage]) -> None:
+    def __init__(
+        self,
+        name: str,
+        seat: Seat,
+        item: str,
+        briefing: Sequence[ChatMessage],
+        told: Callable[[Sequence[Turn]], str] = lambda seen: "",
+    ) -> None:
         assert seat.model is not None
         self.name = name
         self._model = seat.model
@@ -88,6 +94,7 @@ class PromptedPlayer:
             sampling=seat.sampling,
             heard=lambda turn: f"{turn.speaker}: {put_on_one_line(turn.content)}",
             form=self._make_form,
+            told=told,
         )
         self._briefing = briefing
         self._shown: int | None = None
@@ -126,21 +133,23 @@ class PromptedPlayer:
 
 @dataclass(frozen=True)
 class Table(Generic[P]):
-    """The players in the order of their turns, and the NPC, who comes last."""
+    """The players in their order, and the NPC, who comes last."""
 
     players: Sequence[P]
     npc: P
     is_npc_tested: bool
     """Whether the model under test plays the NPC as well."""
 
-    async def play(self, turns: int) -> tuple[list[TableTurn], str]:
+    async def play(self, speakers: Iterable[str]) -> tuple[list[TableTurn], str]:
         """(the turns of a session, section 5.1, what the NPC failed at). A session that failed has no turns.
 
-        In order, each acts, speaks, does both or passes; one participant's action is a turn. An NPC that is not under test
-        fails where its reply cannot stand.
+        ``speakers``: whose turn it is, turn by turn. Each acts, speaks, does both or passes; one participant's action is a
+        turn. An NPC that is not under test fails where its reply cannot stand.
         """
+        seated = {player.name: player for player in (*self.players, self.npc)}
         seen: list[TableTurn] = []
-        for index, player in enumerate(islice(cycle((*self.players, self.npc)), turns), start=1):
+        for index, name in enumerate(speakers, start=1):
+            player = seated[name]
             move = await player.take_turn(seen)
             if move.defect and player is self.npc and not self.is_npc_tested:
                 return [], f"{player.name}'s turn {index}: {move.defect}"

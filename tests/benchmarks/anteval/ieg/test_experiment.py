@@ -74,9 +74,10 @@ def test_repeats_are_drawn_with_their_scenario() -> None:
                 drawn.append(len({each.session for each in windows}))
             return super().train(windows, seed, purpose, folder)
 
-    results = run_on([GENERATED[:2], GENERATED[2:]], [*TRAINING, *TRAINING], HELD_OUT, Watched(), resamples=12)
-    assert results is not None and results.generated_sessions == 4
-    # One scenario twice, or both: two sessions or four, and never three.
+    scenarios = [GENERATED[:2], GENERATED[2:], [log("g4", "Stealth"), log("g5", "Stealth")]]
+    results = run_on(scenarios, [*TRAINING, *TRAINING], HELD_OUT, Watched(), resamples=12)
+    assert results is not None and results.generated_sessions == 6
+    # Half of three scenarios is one or two of them: two sessions or four, and never three.
     assert set(drawn) == {2, 4}
 
 

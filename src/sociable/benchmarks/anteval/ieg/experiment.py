@@ -2,8 +2,12 @@
 held-out real sessions only.
 
 Beside them stand the base itself (f_0), the last speaker with the most frequent skill, and a control tuned on generated
-windows whose labels were shuffled among them: what it knows is the prior, not the play. Intervals resample sessions, real and
-generated, and train again.
+windows whose labels were shuffled among them: what it knows is the prior, not the play. How near real sessions are to one
+another says the floor: G of one half of those for training, as if it had been generated, against the other.
+
+Intervals are by half-sampling: DMs are trained again on random halves of the sessions, real and generated, drawn without
+replacement, and the deviations from their mean are laid about the value (McCarthy 1969; with halves a delete-d jackknife, Shao
+and Wu 1989, needs no scaling). Sessions drawn with replacement would be fewer different ones, and every draw a little worse.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -24,6 +29,7 @@ from sociable.benchmarks.anteval.ieg.logs import Log
 from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, digest_training, find_master
 from sociable.benchmarks.anteval.ieg.real import SplitSessions
 from sociable.benchmarks.anteval.ieg.results import (
+    CONTROLS,
     KINDS,
     Bounds,
     Confusion,
@@ -32,15 +38,20 @@ from sociable.benchmarks.anteval.ieg.results import (
     Predictor,
     Results,
     name_gap_metric,
+    name_margin_metric,
 )
 from sociable.benchmarks.anteval.ieg.windows import Window, count_skills, cut_windows, draw_quiet_windows, mask_skills
 from sociable.core.errors import InputError
-from sociable.core.seeding import make_generator
+from sociable.core.seeding import derive_seed, make_generator
+
+T = TypeVar("T")
 
 TUNED = (Predictor.GENERATED, Predictor.REAL)
 CURVE = (0.125, 0.25, 0.5, 1.0)
 """Shares of the training windows at which f is measured."""
 CURVE_DRAWS = 3
+FLOOR_DRAWS = 20
+"""Ways in which the real sessions are halved."""
 CONFIDENCE = 0.95
 
 Draws = Sequence[Mapping[Predictor, FScores]]
@@ -74,12 +85,13 @@ def run_experiment(
                 f"A {kind.name} virtual DM needs {kind.fewest} windows or more to be tuned on, and there are {size} for each. "
                 "Have more sessions played, or add real ones."
             )
-        has_curve = options.curve and kind.quick
-        experiment.step = begin(2 + 2 * options.resamples + (len(TUNED) * len(CURVE) if has_curve else 0))
+        has_curve, has_floor = options.curve and kind.quick, kind.quick and options.resamples > 0
+        experiment.step = begin(2 + 2 * options.resamples + has_floor + (len(TUNED) * len(CURVE) if has_curve else 0))
         masked = experiment.mask()
         predicted, masked_predicted = experiment.predict(), masked.predict()
         found, draws = experiment.measure(predicted)
         masked_found, masked_draws = masked.measure(masked_predicted)
+        floor = experiment.measure_floor() if has_floor else {}
         return Results(
             trained_on=size,
             tested_on=len(test),
@@ -91,7 +103,10 @@ def run_experiment(
             figures=_bound_figures(found, draws),
             masked=_bound_figures(masked_found, masked_draws),
             gaps=_bound_gaps(found, draws) | _bound_gaps(masked_found, masked_draws, " masked"),
-            drawn=_list_draws(draws),
+            margins=_bound_margins(found, draws),
+            floor=floor,
+            shares={key: _bound_share(key, floor[key], found, draws) for key in floor},
+            drawn=_list_draws(found, draws),
             curve=tuple(experiment.measure_curve()) if has_curve else (),
             confusion=tuple(count_confusion(name, predicted[name], test) for name in TUNED),
             unseen=tuple(
@@ -186,7 +201,7 @@ class _Experiment:
         return {name: _score(found, self.test) for name, found in predicted.items()}, list(draws)
 
     def _resample(self) -> Iterator[dict[Predictor, FScores]]:
-        """f_0, f_g and f_r on sessions drawn with replacement, all three kinds of them, trained anew each time.
+        """Every predictor on halves of the sessions, all three kinds of them, trained anew each time.
 
         A scenario is drawn with all the sessions played of it: repeats are no new cases.
         """
@@ -194,25 +209,49 @@ class _Experiment:
             generator = make_generator(self.seed, "resample", draw)
             # Real sessions first: another model's run draws the same.
             split = (self.sessions.training, self.sessions.held_out)
-            real, test = (self.find_windows(generator.choices(logs, k=len(logs))) for logs in split)
-            made = self.find_windows(chain(*generator.choices(self.generated, k=len(self.generated))))
+            real, test = (self.find_windows(_draw_half(logs, draw, generator)) for logs in split)
+            made = self.find_windows(chain(*_draw_half(self.generated, draw, generator)))
             size = min(len(made), len(real))
             self.step()
             if not size or not test:
                 continue
-            found = {Predictor.BASE: _score(self.kind.make_untrained().predict(test), test)}
-            for name, windows in zip(TUNED, (made, real), strict=True):
-                master = self.kind.train(self._draw_subset(windows, size, name, draw), self.seed + draw + 1, name)
-                found[name] = _score(master.predict(test), test)
-            yield found
+            shuffled = shuffle_labels(made, make_generator(self.seed, "shuffled", draw))
+            found = {
+                Predictor.BASE: self.kind.make_untrained().predict(test),
+                Predictor.LAST: predict_last_speaker(test, find_most_frequent_skill(real)),
+            }
+            for name, windows in ((Predictor.GENERATED, made), (Predictor.REAL, real), (Predictor.SHUFFLED, shuffled)):
+                found[name] = self._train_quickly(windows, size, name, draw).predict(test)
+            yield {name: _score(predicted, test) for name, predicted in found.items()}
+
+    def _train_quickly(self, windows: Sequence[Window], size: int, name: str, *draw: str | int) -> Master:
+        """A master for one draw, which is not kept."""
+        return self.kind.train(self._draw_subset(windows, size, name, *draw), derive_seed(self.seed, *draw) % 2**31, name)
+
+    def measure_floor(self) -> dict[str, Bounds]:
+        """By kind, the mean of G over ways of halving the real sessions for training, and where 95% of them lie."""
+        gaps: dict[str, list[float]] = {kind: [] for kind in KINDS}
+        for draw in range(min(FLOOR_DRAWS, self.sessions.options.resamples)):
+            logs = make_generator(self.seed, "floor", draw).sample(self.sessions.training, len(self.sessions.training))
+            halves = [self.find_windows(logs[start::2]) for start in (0, 1)]
+            size = min(map(len, halves))
+            if not size:
+                continue
+            masters = (self._train_quickly(half, size, f"floor {place}", draw) for place, half in enumerate(halves))
+            found = [_score(master.predict(self.test), self.test) for master in masters]
+            for kind, known in gaps.items():
+                if (gap := measure_gap(*(getattr(each, kind) for each in found))) is not None:
+                    known.append(gap)
+        self.step()
+        return {kind: _describe_spread(known) for kind, known in gaps.items()}
 
     def _test_again(self, predicted: Mapping[Predictor, Predictions]) -> Iterator[dict[Predictor, FScores]]:
-        """The same predictions on held-out sessions drawn with replacement, where training again is too dear."""
+        """The same predictions on halves of the held-out sessions, where training again is too dear."""
         places: dict[str, list[int]] = {}
         for place, window in enumerate(self.test):
             places.setdefault(window.session, []).append(place)
         for draw in range(self.sessions.options.resamples):
-            sessions = make_generator(self.seed, "resample", draw).choices(sorted(places), k=len(places))
+            sessions = _draw_half(sorted(places), draw, make_generator(self.seed, "resample", draw))
             drawn = [place for session in sessions for place in places[session]]
             self.step()
             windows = [self.test[place] for place in drawn]
@@ -230,6 +269,11 @@ class _Experiment:
                 self.step()
                 means = {kind: _average_known([getattr(each, kind) for each in found]) for kind in KINDS}
                 yield CurvePoint(master=name, windows=size, **means)
+
+
+def _draw_half(things: Sequence[T], draw: int, generator: random.Random) -> list[T]:
+    """A random half; of an odd number one more in every second draw. One thing alone is always drawn."""
+    return generator.sample(things, max((len(things) + draw % 2) // 2, 1))
 
 
 def _score(predicted: Predictions, windows: Sequence[Window]) -> FScores:
@@ -300,25 +344,70 @@ def _measure_gaps(found: Mapping[Predictor, FScores]) -> dict[str, float | None]
 
 def _bound_gaps(found: Mapping[Predictor, FScores], draws: Draws, suffix: str = "") -> dict[str, Bounds]:
     drawn = [_measure_gaps(draw) for draw in draws]
-    return {f"{name}{suffix}": _bound(gap, [each[name] for each in drawn]) for name, gap in _measure_gaps(found).items()}
+    return {
+        f"{name}{suffix}": _bound(gap, [each[name] for each in drawn], -1.0 if "signed" in name else 0.0)
+        for name, gap in _measure_gaps(found).items()
+    }
 
 
-def _list_draws(draws: Draws) -> dict[str, tuple[float | None, ...]]:
-    listed = {}
+def _bound_margins(found: Mapping[Predictor, FScores], draws: Draws) -> dict[str, Bounds]:
+    """The F-score of each tuned DM less that of each of its controls."""
+
+    def measure(scores: Mapping[Predictor, FScores], master: Predictor, control: Predictor, kind: str) -> float | None:
+        pair = getattr(scores[master], kind), getattr(scores[control], kind)
+        return None if None in pair else pair[0] - pair[1]
+
+    return {
+        name_margin_metric(master, control, kind): _bound(
+            measure(found, master, control, kind), [measure(draw, master, control, kind) for draw in draws], -1.0
+        )
+        for master, controls in CONTROLS.items()
+        for control in controls
+        for kind in KINDS
+    }
+
+
+def _bound_share(kind: str, floor: Bounds, found: Mapping[Predictor, FScores], draws: Draws) -> Bounds:
+    """How far G has come from the floor to that of shuffled labels; None where shuffled labels are no further than the floor."""
+
+    def measure(scores: Mapping[Predictor, FScores]) -> float | None:
+        real = getattr(scores[Predictor.REAL], kind)
+        own, control = (measure_gap(real, getattr(scores[each], kind)) for each in (Predictor.GENERATED, Predictor.SHUFFLED))
+        if own is None or control is None or floor.value is None or control <= floor.value:
+            return None
+        return min(max((own - floor.value) / (control - floor.value), 0.0), 1.0)
+
+    return _bound(measure(found), [measure(draw) for draw in draws])
+
+
+def _list_draws(found: Mapping[Predictor, FScores], draws: Draws) -> dict[str, tuple[float | None, ...]]:
+    generated, listed = Predictor.GENERATED, {}
     for kind in KINDS:
-        generated = Predictor.GENERATED
-        listed[generated.name_f_metric(kind)] = tuple(getattr(draw[generated], kind) for draw in draws)
-        listed[name_gap_metric(kind)] = tuple(_measure_gaps(draw)[kind] for draw in draws)
+        scores = [getattr(draw[generated], kind) for draw in draws]
+        listed[generated.name_f_metric(kind)] = _center(getattr(found[generated], kind), scores)
+        listed[name_gap_metric(kind)] = _center(_measure_gaps(found)[kind], [_measure_gaps(draw)[kind] for draw in draws])
     return listed
 
 
-def _bound(value: float | None, draws: Sequence[float | None]) -> Bounds:
-    """The percentiles of the draws, widened to the value: fewer different sessions make every draw a little worse."""
-    known = [draw for draw in draws if draw is not None]
-    if value is None or len(known) < 10:
-        return Bounds(value=value)
-    low, high = (float(each) for each in np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]))
-    if low == high == value:
+def _center(value: float | None, draws: Sequence[float | None]) -> tuple[float | None, ...]:
+    """The draws moved so that their mean is the value: DMs trained on halves are a little worse than those trained on all."""
+    mean = _average_known(draws)
+    return tuple(None if value is None or mean is None or draw is None else value + draw - mean for draw in draws)
+
+
+def _bound(value: float | None, draws: Sequence[float | None], least: float = 0.0) -> Bounds:
+    """The value with its interval: the percentiles of the draws laid about it, between ``least`` and 1."""
+    known = [draw for draw in _center(value, draws) if draw is not None]
+    if value is None or len(known) < 10 or max(known) - min(known) < 1e-12:
         # Where all draws are alike, they do not say how others would be.
         return Bounds(value=value)
-    return Bounds(value=value, low=min(low, value), high=max(high, value))
+    low, high = np.clip(np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]), least, 1.0)
+    return Bounds(value=value, low=float(low), high=float(high))
+
+
+def _describe_spread(values: Sequence[float]) -> Bounds:
+    """The mean of the values, and between which 95% of them lie."""
+    if len(values) < 10:
+        return Bounds(value=_average_known(values))
+    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Bounds(value=_average_known(values), low=float(low), high=float(high))

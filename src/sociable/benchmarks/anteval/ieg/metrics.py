@@ -8,10 +8,20 @@ from functools import partial
 from statistics import fmean
 
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
-from sociable.benchmarks.anteval.ieg.results import KINDS, Bounds, Figures, Predictor, Results, name_gap_metric
+from sociable.benchmarks.anteval.ieg.results import (
+    CONTROLS,
+    KINDS,
+    Bounds,
+    Figures,
+    Predictor,
+    Results,
+    name_gap_metric,
+    name_margin_metric,
+)
 from sociable.benchmarks.anteval.ieg.windows import has_skill_name
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.records import Estimate, Score
+from sociable.core.view import format_with_interval
 from sociable.statistics.metrics import Metric, Metrics, Value
 
 
@@ -69,6 +79,14 @@ def _make_experiment_metrics() -> Iterator[Metric[PlayedSession]]:
         yield make(name_gap_metric(kind), f"G {short}", f"gap of f_g to f_r, |f_r - f_g| / (f_r + f_g), for {who}")
         signed = f"the same with its sign: above 0 where f_r is better, for {who}"
         yield make(f"signed_{name_gap_metric(kind)}", f"signed G {short}", signed, low=-1.0)
+        halves = f"the same of real sessions as if generated, one half of them against the other, for {who}"
+        yield make(f"floor_{name_gap_metric(kind)}", f"floor of G {short}", halves)
+        way = f"how far G has come from its floor (0) to that of shuffled labels (1), for {who}"
+        yield make(f"share_{name_gap_metric(kind)}", f"G {short}, share", way)
+        for master, controls in CONTROLS.items():
+            for control in controls:
+                meaning = f"F-score of {_PREDICTORS[master]}, less that of {_PREDICTORS[control]}, for {who}"
+                yield make(name_margin_metric(master, control, kind), f"{master} − {control} {short}", meaning, low=-1.0)
 
 
 def _leave_to_experiment(name: str, scores: Sequence[Score], seed: int) -> Estimate:
@@ -107,22 +125,32 @@ def _find_bounds(results: Results | None) -> Iterator[tuple[str, Bounds]]:
         for suffix in figures:
             yield f"{name_gap_metric(kind)}{suffix}", gaps.get(f"{kind}{suffix}", Bounds())
             yield f"signed_{name_gap_metric(kind)}{suffix}", gaps.get(f"signed {kind}{suffix}", Bounds())
+        yield f"floor_{name_gap_metric(kind)}", (results.floor if results else {}).get(kind, Bounds())
+        yield f"share_{name_gap_metric(kind)}", (results.shares if results else {}).get(kind, Bounds())
+    margins = results.margins if results else {}
+    names = (name_margin_metric(one, other, kind) for kind in KINDS for one, controls in CONTROLS.items() for other in controls)
+    yield from ((name, margins.get(name, Bounds())) for name in names)
 
 
 def find_doubts(estimates: Sequence[Estimate]) -> list[str]:
-    """The reasons, from F-scores, why G means little: two masters that learned nothing are near to each other."""
-    found = {each.metric: each.value for each in estimates}
+    """The reasons why G means little: two masters that learned nothing are near to each other.
+
+    A master has learned something where its F-score is above that of each of its controls, by the whole interval of the
+    difference.
+    """
+    found = {each.metric: each for each in estimates}
     no_better = []
     for kind, called in (("character", "for characters"), ("tuple", "overall")):
-        for master, controls in (
-            (Predictor.REAL, (Predictor.BASE, Predictor.LAST)),
-            (Predictor.GENERATED, (Predictor.BASE, Predictor.SHUFFLED)),
-        ):
+        for master, controls in CONTROLS.items():
             own = found.get(master.name_f_metric(kind))
-            known = {control: found.get(control.name_f_metric(kind)) or 0.0 for control in controls}
-            beaten_by = [f"{control} {value:.3f}" for control, value in known.items() if own is not None and value >= own]
-            if beaten_by:
-                no_better.append(f"{master} {called} is {own:.3f} ({', '.join(beaten_by)})")
+            margins = {control: found.get(name_margin_metric(master, control, kind)) for control in controls}
+            beaten_by = [
+                f"than {control} by {format_with_interval(each.value, each.low, each.high)}"
+                for control, each in margins.items()
+                if each is not None and each.value is not None and (each.value if each.low is None else each.low) <= 0
+            ]
+            if own is not None and own.value is not None and beaten_by:
+                no_better.append(f"{master} {called} is {own.value:.3f}, better {', '.join(beaten_by)}")
     if not no_better:
         return []
     why = "A DM that does no better than what was not tuned, or was tuned on nothing, has learned nothing that G could measure."

@@ -1,14 +1,15 @@
 """Intention expression (section 3.2): one scenario to one session.
 
 1. Seats: the model under test plays everybody; with a partner named, the partner plays the NPC.
-2. The session: players and NPC in order, turn by turn; each player knows its own intention, and nobody else's.
+2. The session: players and NPC, turn by turn; each player knows its own intention, and nobody else's. It is told of it
+   at the turn in which it comes up, or, in the paper's sessions, from the beginning.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sociable.benchmarks.anteval.ieg.records import IegEpisode, IegOptions
+from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.ieg.reference import make_reference_player
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario
 from sociable.benchmarks.anteval.players import Player, PromptedPlayer, brief, seat_players
@@ -20,6 +21,7 @@ PLACEHOLDERS = {
     "player": frozenset({"name", "sheet", "scene", "others", "intention"}),
     "npc": frozenset({"name", "character", "scene", "others"}),
     "intention": frozenset({"skill"}),
+    "intention_now": frozenset({"skill"}),
     "no_intention": frozenset[str](),
 }
 
@@ -30,23 +32,25 @@ def load_ieg_prompts(override: Path | None = None) -> Prompts:
 
 
 async def run_session(
-    scenario: IegScenario, repeat: int, seats: Seats, prompts: Prompts, options: IegOptions, *, seed: int, half: int | None = None
+    scenario: IegScenario, repeat: int, seats: Seats, prompts: Prompts, *, seed: int, half: int | None = None
 ) -> IegEpisode:
     """The episode. ``half``: which half of their lines reference agents keep to. Raises RunFailure and RunStopped."""
     identifier = make_episode_id(scenario.id, repeat)
 
     def make_player(name: str, seat: Seat) -> Player:
         if seat.model is None:
-            return make_reference_player(seat.agent, scenario, name, options.turns, seed, repeat, half)
-        skill = scenario.intentions.get(name)
-        intention = prompts["intention"].render(skill=skill) if skill else prompts["no_intention"].render()
-        return PromptedPlayer(name, seat, identifier, brief(scenario, name, prompts, {"intention": quote(intention)}, {}))
+            return make_reference_player(seat.agent, scenario, name, seed, repeat, half)
+        skill, at = scenario.intentions.get(name, ""), scenario.acts_at.get(name)
+        always = prompts["intention"].render(skill=skill) if skill and at is None else prompts["no_intention"].render()
+        now = prompts["intention_now"].render(skill=skill)
+        briefing = brief(scenario, name, prompts, {"intention": quote(always)}, {})
+        return PromptedPlayer(name, seat, identifier, briefing, told=lambda seen: now if len(seen) == at else "")
 
     # 1. Seats.
     table = seat_players(scenario, seats, make_player)
 
     # 2. The session.
-    turns, failure = await table.play(options.turns)
+    turns, failure = await table.play(scenario.speakers)
 
     return IegEpisode(
         id=identifier,

@@ -60,19 +60,20 @@ def load_real_sessions(options: IegOptions) -> RealSessions:
             f"FIREBALL's events, or your own logs as JSON Lines. To try it out without: --real {STAND_IN}."
         )
     if options.real == STAND_IN:
-        return RealSessions(play_stand_in_sessions(options.turns, options.players, options.quiet), STAND_IN, {}, STAND_IN)
+        alike = IegOptions(**options.model_dump(include={"turns", "players", "quiet", "windows"}))
+        return RealSessions(play_stand_in_sessions(alike), STAND_IN, {}, STAND_IN)
     return read_real_sessions(Path(options.real))
 
 
 @lru_cache(4)
-def play_stand_in_sessions(turns: int, players: int, quiet: float) -> tuple[Log, ...]:
+def play_stand_in_sessions(options: IegOptions) -> tuple[Log, ...]:
     """Sessions out of the half of the agent's lines that agents under test do not use: nothing is known by heart."""
-    drawn = draw_scenarios(load_sheets(None).items, STAND_IN_SESSIONS, players, EVEN, quiet, STAND_IN_SEED)
-    options, prompts = IegOptions(turns=turns), load_ieg_prompts()
+    drawn = draw_scenarios(load_sheets(None).items, STAND_IN_SESSIONS, EVEN, options, STAND_IN_SEED)
+    prompts = load_ieg_prompts()
     seats = Seats(Seat(Role.SUBJECT, "reference/expressive", None, Sampling()))
 
     async def play() -> list[Log]:
-        return [make_log(each, await run_session(each, 0, seats, prompts, options, seed=STAND_IN_SEED, half=1)) for each in drawn]
+        return [make_log(each, await run_session(each, 0, seats, prompts, seed=STAND_IN_SEED, half=1)) for each in drawn]
 
     return tuple(run_to_end(play()))
 

@@ -38,6 +38,10 @@ class IegOptions(Record):
     )
     turns: int = Field(default=30, ge=1, le=1000, description="turns of a session; one participant's action is one turn")
     players: int = Field(default=3, ge=1, le=10, description="players at the table, beside the NPC")
+    windows: Literal["aligned", "paper"] = Field(
+        default="aligned",
+        description="where generated windows end: with the turn in which an intention is acted on, or after a whole session",
+    )
     window: int = Field(default=30, ge=1, le=1000, description="turns before a call that a virtual DM reads")
     held_out: float = Field(default=0.3, gt=0, lt=1, description="share of the real sessions that is kept for testing")
     quiet: float = Field(

@@ -57,9 +57,11 @@ class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
 
     @cached_property
     def _at(self) -> set[int]:
-        """The turns of its own in which it acts on its intention."""
-        own = self.own_turns
-        return set(self.draw("turns", self.name).sample(range(own), min(EXPRESSED, own)))
+        """The numbers of turns that it has seen when it acts on its intention."""
+        if self.name in self.scenario.acts_at:
+            return {self.scenario.acts_at[self.name]}
+        own = [place for place, speaker in enumerate(self.scenario.speakers) if speaker == self.name]
+        return set(self.draw("turns", self.name).sample(own, min(EXPRESSED, len(own))))
 
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
         if self.kind == "silent":
@@ -67,7 +69,7 @@ class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
         taken = sum(turn.speaker == self.name for turn in seen)
         if self.name == self.scenario.npc.name:
             return self._speak(load_lines().npc, "npc", taken)
-        if self._skill is None or self.kind == "small-talk" or taken not in self._at:
+        if self._skill is None or self.kind == "small-talk" or len(seen) not in self._at:
             return self._speak(load_lines().small_talk, "talk", taken)
         if self.kind == "blunt":
             move = self._speak(load_lines().blunt, "blunt", taken)
@@ -82,8 +84,8 @@ class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
 
 
 def make_reference_player(
-    agent: str, scenario: IegScenario, name: str, turns: int, seed: int, repeat: int, half: int | None
+    agent: str, scenario: IegScenario, name: str, seed: int, repeat: int, half: int | None
 ) -> ReferenceIegPlayer:
     kind, _, rate = agent.partition("@")
     draw = partial(make_generator, seed, "reference", scenario.id, repeat)
-    return ReferenceIegPlayer(scenario, name, turns, draw, float(rate or 0.0), kind, half)
+    return ReferenceIegPlayer(scenario, name, len(scenario.speakers), draw, float(rate or 0.0), kind, half)

@@ -34,6 +34,13 @@ class Predictor(StrEnum):
         return f"{self}/{kind}"
 
 
+CONTROLS = {
+    Predictor.REAL: (Predictor.BASE, Predictor.LAST),
+    Predictor.GENERATED: (Predictor.BASE, Predictor.LAST, Predictor.SHUFFLED),
+}
+"""What each tuned DM must do better than, to have learned something."""
+
+
 class Bounds(Record):
     """A figure with its interval; None where there is none."""
 
@@ -85,6 +92,13 @@ class Results(Record):
     """The same with the names of skills taken out of all windows."""
     gaps: dict[str, Bounds]
     """``character``, ``tuple``, and each with ``signed `` before it; with `` masked`` behind it."""
+    margins: dict[str, Bounds] = {}
+    """By ``name_margin_metric``: the F-score of a tuned DM less that of a control."""
+    floor: dict[str, Bounds] = {}
+    """By kind, G of real sessions as if they had been generated: two halves of the training sessions against one another. The
+    value is the mean over several ways of halving them; low and high are between which 95% of them lie."""
+    shares: dict[str, Bounds] = {}
+    """By kind, how far G has come on the way from the floor (0) to that of the DM with shuffled labels (1)."""
     drawn: dict[str, tuple[float | None, ...]]
     """The value in each resample, by metric (``f_g/character``, ``g/tuple``, …): runs on the same real sessions drew the same."""
     curve: tuple[CurvePoint, ...]
@@ -95,6 +109,10 @@ class Results(Record):
 
 def name_gap_metric(kind: str) -> str:
     return f"g/{kind}"
+
+
+def name_margin_metric(master: Predictor, control: Predictor, kind: str) -> str:
+    return f"{master} over {control}/{kind}"
 
 
 def find_results(folder: Path, made_of: Any, run: Callable[[], Results | None]) -> Results | None:

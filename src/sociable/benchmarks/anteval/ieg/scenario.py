@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import TypeVar
@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from sociable.benchmarks.anteval.characters import Npc, Scenario, Sheet, draw_players
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
-from sociable.benchmarks.anteval.ieg.records import IegEpisode
+from sociable.benchmarks.anteval.ieg.records import IegEpisode, IegOptions
 from sociable.benchmarks.anteval.ieg.windows import Window, count_skills
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Text
@@ -49,6 +49,11 @@ class IegScenario(Scenario):
     scene: Scene
     intentions: Mapping[str, str]
     """The skill that each player means to use; some players have none."""
+    speakers: Sequence[str]
+    """Whose turn it is, turn by turn."""
+    acts_at: Mapping[str, int]
+    """The number of turns before the one in which each intention comes up and is acted on; empty where players have theirs from
+    the beginning, to be acted on whenever they like."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +77,45 @@ def count_marginals(windows: Sequence[Window]) -> Marginals:
 
 
 def draw_scenarios(
-    sheets: Sequence[Sheet], count: int, players: int, marginals: Marginals, quiet: float, seed: int
+    sheets: Sequence[Sheet], count: int, marginals: Marginals, options: IegOptions, seed: int
 ) -> list[IegScenario]:
     """``count`` sessions: scenes in turn, each time with players and intentions of their own.
 
-    There are ``quiet`` sessions in which nobody means to do anything for each other one.
+    There are ``options.quiet`` sessions in which nobody means to do anything for each other one. Where windows are aligned
+    with real ones, speakers are in no fixed order, and a session ends with the turn in which its intention is acted on: a real
+    call for a check follows the turn that brings it about. In the paper's sessions the players have their intentions all along.
     """
-    found = []
+    found, quiet = [], options.quiet
     for number in range(count):
         generator = make_generator(seed, "session", number)
         scene = load_scenes()[number % len(load_scenes())]
-        party = draw_players(sheets, scene.npc, players, generator)
+        party = draw_players(sheets, scene.npc, options.players, generator)
         intentions = draw_intentions({sheet.name: sheet.skills for sheet in party}, marginals, generator)
         if generator.random() < quiet / (1 + quiet):
             intentions = {}
         setting = f"{scene.scene}\n{scene.npc.name}: {scene.npc.who}\nThere are: {'; '.join(scene.things)}."
-        found.append(IegScenario(f"{scene.id}-{number + 1}", party, scene.npc, setting, scene, intentions))
+        drawn = IegScenario(f"{scene.id}-{number + 1}", party, scene.npc, setting, scene, intentions, (), {})
+        if options.windows == "aligned":
+            speakers = _draw_speakers(drawn, options.turns, generator)
+            before = len(speakers) - len(intentions)
+            acts_at = {player: before + place for place, player in enumerate(speakers[before:])}
+            found.append(replace(drawn, speakers=speakers, acts_at=acts_at))
+        else:
+            found.append(replace(drawn, speakers=drawn.list_in_turn(options.turns)))
     return found
+
+
+def _draw_speakers(scenario: IegScenario, turns: int, generator: Random) -> list[str]:
+    """Whose turn it is, up to a turn drawn from the second half of a session; those with an intention come last.
+
+    Nobody has two turns in a row.
+    """
+    names = [*(sheet.name for sheet in scenario.players), scenario.npc.name]
+    speakers = generator.sample(list(scenario.intentions), len(scenario.intentions))
+    length = generator.randint((turns + 1) // 2, turns)
+    while len(speakers) < length:
+        speakers.insert(0, generator.choice([name for name in names if name not in speakers[:1]]))
+    return speakers
 
 
 def draw_intentions(skilled: Mapping[str, Sequence[str]], marginals: Marginals, generator: Random) -> dict[str, str]:

@@ -47,7 +47,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         self.source = real.source
         self.data = f"real sessions: {len(real.logs)} of {self.source}"
         count, marginals = self.sessions.sessions_to_play, self.sessions.marginals
-        drawn = draw_scenarios(sheets.items, count, own.players, marginals, own.quiet, options.seed)
+        drawn = draw_scenarios(sheets.items, count, marginals, own, options.seed)
         self.scenarios = {each.id: each for each in drawn[: options.limit]}
         self.digests = {
             "scenes": hashlib.sha256("\n".join(each.model_dump_json() for each in load_scenes()).encode()).hexdigest(),
@@ -71,7 +71,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         # Reference players leave every second line to the stand-ins.
         half = 0 if self.source == STAND_IN else None
         drawn = self.scenarios[scenario]
-        return await run_session(drawn, repeat, seats, self.prompts, self.options, seed=self.seed, half=half)
+        return await run_session(drawn, repeat, seats, self.prompts, seed=self.seed, half=half)
 
     def score(self, episode: IegEpisode, judgments: Sequence[object], panel: Sequence[str], measured: object) -> list[Score]:
         drawn = self.scenarios[episode.scenario]

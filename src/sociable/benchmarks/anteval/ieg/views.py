@@ -11,7 +11,7 @@ import numpy as np
 
 from sociable.benchmarks.anteval.ieg.metrics import METRICS, find_doubts
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
-from sociable.benchmarks.anteval.ieg.results import KINDS, Confusion, Predictor, Results, name_gap_metric, read_results
+from sociable.benchmarks.anteval.ieg.results import KINDS, Bounds, Confusion, Predictor, Results, name_gap_metric, read_results
 from sociable.benchmarks.anteval.ieg.study import IegStudy
 from sociable.benchmarks.anteval.published import TABLE_2
 from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, TableViews, format_percent, make_counts_table, make_table_1
@@ -94,7 +94,7 @@ class IegViews(TableViews):
         return self.make_case(scene.title, tags, scenario, episode, problem, scene.scene, scene.npc.motive, intentions)
 
     def contrast(self, first: Run, second: Run) -> list[Section]:
-        """f_g and G of both, and their difference over resamples that drew the same real sessions."""
+        """f_g and G of both, their difference over resamples that drew the same real sessions, and what speaks against G."""
         drawn = [results.drawn if (results := _read_results(run)) else {} for run in (first, second)]
         rows = []
         for metric in _COMPARED:
@@ -105,7 +105,13 @@ class IegViews(TableViews):
             rows.append(Row([metric, format_figure(before), format_figure(after), difference]))
         columns = [Column("Metric"), Column("A", True), Column("B", True), Column("B − A", True)]
         note = "Intervals over resamples in which both runs drew the same real sessions; DMs are trained again where they can be."
-        return [Section("Virtual DMs", [Table("Virtual DMs on the same held-out sessions", columns, rows, note)])]
+        table = Table("Virtual DMs on the same held-out sessions", columns, rows, note)
+        doubts = [
+            Callout(f"{called}: {doubt}", Tone.WARNING)
+            for called, run in zip("AB", (first, second), strict=True)
+            for doubt in find_doubts(run.estimates)
+        ]
+        return [Section("Virtual DMs", [table, *doubts])]
 
 
 def _format_difference(value: float, first: Sequence[float | None], second: Sequence[float | None]) -> str:
@@ -176,8 +182,9 @@ def _make_table_2(results: Sequence[Run]) -> Table:
 
 _CONTROLS = (
     "With shuffled labels a DM knows which skills are frequent, and not the play: f_g must beat it to mean something. Macro: the "
-    "mean over windows in place of all counted together."
+    "mean over windows in place of all counted together. Behind the floor: between what 95% of ways of halving real sessions lie."
 )
+_FLOOR = "floor of G: half of the real sessions as if generated"
 _MASKED = "The names of skills are taken out of all windows, so that saying them is no help."
 
 
@@ -196,6 +203,10 @@ def _make_controls(label: str, results: Results) -> Iterator[Table]:
         for called, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
             gaps = [format_with_interval(**results.gaps[f"{before}{kind}{suffix}"].model_dump()) for kind in KINDS]
             rows.append(Row([called, *gaps, MISSING, MISSING]))
+        if not suffix:
+            for called, bounds in ((_FLOOR, results.floor), ("G as a share: floor 0, shuffled labels 1", results.shares)):
+                cells = [format_with_interval(**bounds.get(kind, Bounds()).model_dump()) for kind in KINDS]
+                rows.append(Row([called, *cells, MISSING, MISSING]))
         yield Table(f"{label}: virtual DMs on {results.tested_on} held-out windows{title}", columns, rows, note)
 
 

@@ -95,7 +95,7 @@ async def run_session(
     recalls = await asyncio.gather(*(player.recall((), When.BEFORE) for player in table.players))
 
     # 3. The session.
-    turns, failure = await table.play(options.turns)
+    turns, failure = await table.play(scenario.list_in_turn(options.turns))
 
     # 4. After.
     if not failure:
