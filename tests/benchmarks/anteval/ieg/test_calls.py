@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.anteval.ieg.calls import Attributed, Heard, attribute_calls, find_calls, is_roll_report
-from sociable.benchmarks.anteval.ieg.interop.crd3 import EVERYBODY, find_people, is_crd3, read_crd3
+from sociable.benchmarks.anteval.ieg.interop.crd3 import EVERYBODY, find_crd3, find_people, read_crd3
 from sociable.benchmarks.anteval.ieg.interop.fireball import read_fireball
 from sociable.benchmarks.anteval.ieg.logs import MASTER
 from sociable.benchmarks.anteval.ieg.real import read_real_sessions
@@ -161,7 +162,9 @@ def test_crd3_is_read_as_sessions_of_characters() -> None:
     assert "Mollymauk" in by_id["C2E001"].players and "Caduceus" in by_id["C2E045"].players
     assert "Twiggy" in by_id["C2E045"].players
     assert not any("MATT" in player.upper() for log in real.logs for player in log.players)
-    assert {turn.speaker for turn in by_id["C1E001"].turns} <= {*by_id["C1E001"].players, MASTER, EVERYBODY.title()}
+    # The crew is heard, and does not play.
+    speakers, players = {turn.speaker for turn in by_id["C1E001"].turns}, {*by_id["C1E001"].players}
+    assert "Zac" in speakers - players and speakers <= {*players, MASTER, EVERYBODY.title(), "Zac"}
     first = by_id["C2E001"].calls[0]
     assert (first.before, [(each.character, each.skill) for each in first.checks]) == (
         249,
@@ -220,9 +223,63 @@ def test_whatever_people_are_called_logs_are_read(tmp_path: Path) -> None:
         {"NAMES": names, "UTTERANCES": [text]}
         for names, text in (([""], "Hm."), (["???"], "\ud83d"), (["BO\nX"], "I look."), (["MATT"], "Bo X, roll perception."))
     ]
-    (folder / "C1E001.json").write_text(json.dumps({"TURNS": turns}))
+    # Nobody knows who plays in a ninth campaign.
+    (folder / "C9E001.json").write_text(json.dumps({"TURNS": turns}))
     (log,) = read_real_sessions(folder).logs
     assert [call.checks[0].character for call in log.calls] == ["Bo X"]
+
+
+def write_episode(folder: Path, name: str, *said: tuple[str, str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    turns = [{"NAMES": [who], "UTTERANCES": [text]} for who, text in said]
+    (folder / f"{name}.json").write_text(json.dumps({"TURNS": turns}))
+
+
+SAID = (
+    ("CHRIS PERKINS", "I look around."),
+    ("ZAC", "Sound is on."),
+    ("MATT", "Shale, make a perception check."),
+    ("CHRIS PERKINS", "Fifteen."),
+    ("MATT", "Make an insight check."),
+    ("ZAC", "Twelve."),
+)
+
+
+def test_guests_are_who_they_play_and_the_crew_does_not_play(tmp_path: Path) -> None:
+    # As in a clone of the data set's repository, which may be named by its root or by any folder on the way.
+    folder = tmp_path / "CRD3" / "data" / "cleaned data"
+    write_episode(folder, "C1E055", *SAID)
+    for named in (tmp_path / "CRD3", tmp_path / "CRD3" / "data", folder):
+        real = read_real_sessions(named)
+        (log,) = real.logs
+        assert log.players == ("Shale",)
+        assert [turn.speaker for turn in log.turns][:2] == ["Shale", "Zac"]
+        assert [check.character for call in log.calls for check in call.checks] == ["Shale"]
+        assert real.counts == {"attributed": 1, "dropped: nobody named, and no roll reported": 1}
+
+
+def test_sessions_are_read_once_and_anew_where_they_changed(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_episode(tmp_path / "a", "C1E055", *SAID)
+    first = read_real_sessions(tmp_path / "a")
+    assert len(list(cache.rglob("*.json"))) == 1
+
+    def fail(folder: Path) -> Any:
+        raise AssertionError("read again")
+
+    with monkeypatch.context() as watched:
+        watched.setattr("sociable.benchmarks.anteval.ieg.real.read_crd3", fail)
+        assert read_real_sessions(tmp_path / "a") == first
+        write_episode(tmp_path / "a", "C1E055", *SAID, ("MATT", "Hm."))
+        with pytest.raises(AssertionError, match="read again"):
+            read_real_sessions(tmp_path / "a")
+    # What is kept may be torn, or there may be no place to keep it in.
+    for kept in cache.rglob("*.json"):
+        kept.write_text("{")
+    write_episode(tmp_path / "a", "C1E055", *SAID)
+    assert read_real_sessions(tmp_path / "a") == first
+    shutil.rmtree(cache)
+    cache.write_text("a file where the cache should be")
+    assert read_real_sessions(tmp_path / "a") == first
 
 
 def test_a_folder_or_file_without_calls_says_what_is_expected(tmp_path: Path) -> None:
@@ -231,7 +288,7 @@ def test_a_folder_or_file_without_calls_says_what_is_expected(tmp_path: Path) ->
     with pytest.raises(InputError, match="no call for a skill check"):
         read_real_sessions(path)
     (tmp_path / "C1E001.json").write_text('{"TURNS": [{"NAMES": "x"}]}')
-    assert is_crd3(tmp_path)
+    assert find_crd3(tmp_path) == tmp_path
     with pytest.raises(DataError, match="C1E001"):
         read_crd3(tmp_path)
 

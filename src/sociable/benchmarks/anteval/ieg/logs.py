@@ -19,10 +19,12 @@ MASTER = "Dungeon Master"
 """The name of the person who speaks for the world, where a log gives no other."""
 
 
-def _require_skill(name: str) -> str:
-    if name not in load_rules().skills:
+def _spell_skill(name: str) -> str:
+    """The skill as the rules spell it, however it is capitalised. Raises ValueError where it is none."""
+    spelled = {skill.casefold(): skill for skill in load_rules().skills}.get(name.strip().casefold())
+    if spelled is None:
         raise ValueError(f"'{name}' is no skill; skills are: {', '.join(load_rules().skills)}")
-    return name
+    return spelled
 
 
 class Spoken(Record):
@@ -34,7 +36,7 @@ class Check(Record):
     """A skill check that somebody is to make: the intention a game master has seen."""
 
     character: Name
-    skill: Annotated[str, AfterValidator(_require_skill)]
+    skill: Annotated[str, AfterValidator(_spell_skill)]
 
 
 class Call(Record):

@@ -6,24 +6,28 @@ expressive agent stand in for them, so that everything can be tried.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 
+from platformdirs import user_cache_dir
+
 from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.anteval.ieg.interop.crd3 import is_crd3, read_crd3
+from sociable.benchmarks.anteval.ieg.interop.crd3 import find_crd3, list_episodes, read_crd3
 from sociable.benchmarks.anteval.ieg.interop.fireball import is_fireball, read_fireball
 from sociable.benchmarks.anteval.ieg.logs import Imported, Log
 from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
 from sociable.benchmarks.anteval.ieg.records import PAPER_SESSIONS, STAND_IN, IegOptions
 from sociable.benchmarks.anteval.ieg.scenario import Marginals, count_marginals, draw_scenarios, make_log
 from sociable.benchmarks.anteval.ieg.windows import Window, cut_windows
-from sociable.benchmarks.anteval.rules import load_rules
+from sociable.benchmarks.anteval.rules import DATA, load_rules
 from sociable.core.data_files import load_items, make_cut, read_records
-from sociable.core.errors import DataError, InputError
+from sociable.core.errors import DataError, InputError, StorageFailure
+from sociable.core.run_folder import write_atomically
 from sociable.core.seeding import make_generator
 from sociable.engine.event_loop import run_to_end
 from sociable.engine.seats import Role, Seat, Seats
@@ -82,18 +86,39 @@ def read_real_sessions(path: Path) -> RealSessions:
     """The sessions in a file or folder. Raises InputError or DataError where none can be read, or none has a call in it."""
     if not path.exists():
         raise InputError(f"real = {path}: no such file or folder. {_EXPECTED}")
-    if path.is_dir() and (inside := next((each for each in sorted(path.iterdir()) if is_crd3(each)), None)):
-        raise InputError(f"real = {path}: CRD3's transcripts are in its folder '{inside.name}'. Name that: {inside}")
-    if is_crd3(path):
-        found, source = read_crd3(path), "CRD3"
+    if folder := find_crd3(path):
+        found, source = _read_once(list_episodes(folder), lambda: read_crd3(folder)), "CRD3"
     elif any(is_fireball(first.value) for first in islice(read_records(path, None), 1)):
-        found, source = read_fireball(path), "FIREBALL"
+        files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+        found, source = _read_once(files, lambda: read_fireball(path)), "FIREBALL"
     else:
         found, source = _read_own(path), "logs"
     if not any(log.calls for log in found.logs):
         raise InputError(f"real = {path}: no call for a skill check in it. {_EXPECTED}")
     digest = hashlib.sha256("\n".join(log.model_dump_json() for log in found.logs).encode("utf-8", "replace")).hexdigest()
     return RealSessions(found.logs, source, found.counts, digest)
+
+
+def _read_once(files: Sequence[Path], read: Callable[[], Imported]) -> Imported:
+    """What ``read`` makes of the files: looking for calls takes long, so what was found is kept in the user's cache.
+
+    It is known again by the files' content and by the code that reads them. Nothing is kept where nothing can be.
+    """
+    own = Path(__file__).parent
+    code = [*sorted((own / "interop").glob("*.py")), own / "calls.py", own / "logs.py", DATA / "crd3_people.json"]
+    digest = hashlib.sha256()
+    for file in (*code, *files):
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        digest.update(file.name.encode("utf-8", "replace"))
+    kept = Path(user_cache_dir("sociable")) / "sessions" / f"{digest.hexdigest()}.json"
+    with contextlib.suppress(OSError, ValueError):
+        return Imported.model_validate_json(kept.read_bytes())
+    found = read()
+    with contextlib.suppress(OSError, StorageFailure):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, found.model_dump_json())
+    return found
 
 
 def _read_own(path: Path) -> Imported:
@@ -165,9 +190,10 @@ class SplitSessions:
         few = [f"{len(self.training)} to learn from"] if len(self.training) < FEW_SESSIONS else []
         few += [f"{len(self.held_out)} held out"] if len(self.held_out) < FEW_HELD_OUT else []
         if few:
+            narrow = f"; with fewer than {FEW_HELD_OUT} held out intervals are too narrow" if self.options.resamples else ""
             yield (
                 f"Few real sessions: {' and '.join(few)}. Below some {FEW_SESSIONS} episodes the DM tuned on them "
-                f"may be no better than the untuned one; with fewer than {FEW_HELD_OUT} held out intervals are too narrow."
+                f"may be no better than the untuned one{narrow}."
             )
 
 

@@ -1,7 +1,7 @@
 """Reading CRD3, transcripts of a show (Rameshkumar and Bailey, ACL 2020, CC BY-SA 4.0): the user points at a copy.
 
-Speakers are actors. ``crd3_people.json`` says whom they play, by campaign and where that changes by episode; actors who are not
-in it, guests of few evenings, keep their own names. Nothing of the transcripts is kept but in memory.
+Speakers are actors. ``crd3_people.json`` says whom they play, by campaign and where that changes by episode. Who is not in it
+(crew, audience, visitors) keeps its own name and is no player; but in a campaign that the file does not know, all are.
 """
 
 from __future__ import annotations
@@ -28,34 +28,39 @@ EVERYBODY = "ALL"
 """The speaker where several speak at once."""
 
 
-def is_crd3(path: Path) -> bool:
-    """Whether it is a folder of the data set's cleaned transcripts."""
-    return path.is_dir() and bool(_find_files(path))
+CLEANED = ("", "cleaned data", "data/cleaned data")
+"""Where the transcripts are in a folder that the user names: itself, or a clone of the data set's repository."""
+
+
+def find_crd3(path: Path) -> Path | None:
+    """The folder of the data set's cleaned transcripts: ``path`` or a folder of it. None where there is none."""
+    return next((folder for place in CLEANED if (folder := path / place).is_dir() and list_episodes(folder)), None)
 
 
 def read_crd3(folder: Path) -> Imported:
     """All episodes in a folder of the data set's cleaned transcripts. Raises DataError."""
-    return combine(map(_read_episode, _find_files(folder)))
+    return combine(map(_read_episode, list_episodes(folder)))
 
 
-def _find_files(folder: Path) -> list[Path]:
+def list_episodes(folder: Path) -> list[Path]:
+    """The files of a folder that are episodes."""
     return sorted(file for file in folder.glob("*.json") if _EPISODE.fullmatch(file.stem))
 
 
 def _read_episode(file: Path) -> Imported:
     turns, master = list(_read_turns(file)), _load_people()["master"]
-    names = find_people(file.stem)
-    # Guests that nobody wrote down are called by their own names.
     speaking = {speaker for turn in turns for speaker in turn.speakers} - {master, EVERYBODY}
-    names = {**{speaker: [speaker.title()] for speaker in sorted(speaking)}, **{s: c for s, c in names.items() if s in speaking}}
-    characters = make_distinct({speaker: called[0] for speaker, called in names.items()})
+    names = find_people(file.stem) or {speaker: [speaker.title()] for speaker in sorted(speaking)}
+    names = {speaker: called for speaker, called in names.items() if speaker in speaking}
+    others = {speaker: speaker.title() for speaker in sorted(speaking - names.keys())}
+    characters = make_distinct({speaker: called[0] for speaker, called in names.items()} | others)
     # Players call one another by either name.
     spelled = {speaker: [*called, *({speaker.title()} - _WORDS)] for speaker, called in names.items()}
     found = list(attribute_calls(turns, master, spelled))
     counts = Counter("attributed" if each.who else f"dropped: {each.how}" for each in found)
     log = Log(
         id=file.stem,
-        players=tuple(dict.fromkeys(characters.values())),
+        players=tuple(dict.fromkeys(characters[speaker] for speaker in names)),
         turns=tuple(_cast_turn(turn, master, characters) for turn in turns),
         calls=tuple(_group_calls(found, characters)),
     )
