@@ -152,6 +152,12 @@ def test_speakers_come_in_no_fixed_order_and_those_who_mean_something_last() -> 
     assert all(each.speakers == each.list_in_turn(30) and not each.acts_at for each in fixed)
 
 
+def test_models_may_be_let_talk_as_players_do(tmp_path: Path) -> None:
+    _, prompts = ask_watched(tmp_path, table_talk=True)
+    assert all("friends around a table" in prompt[0]["content"] for prompt in prompts)
+    assert not any("throughout" in prompt[0]["content"] for prompt in prompts)
+
+
 def test_in_the_papers_sessions_a_model_is_told_its_intention_from_the_beginning(tmp_path: Path) -> None:
     study, prompts = ask_watched(tmp_path, windows="paper")
     assert len(prompts) == 4 * 8

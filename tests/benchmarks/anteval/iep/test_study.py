@@ -71,6 +71,17 @@ def test_a_model_plays_and_a_model_judges(cards: str, tmp_path: Path) -> None:
     assert "misprint" in page and f"{TABLE_1[0].iep:.2f}" in page
 
 
+@pytest.mark.parametrize("points", [False, True])
+def test_the_npc_has_its_knowledge_as_prose_and_on_demand_as_a_list(cards: str, tmp_path: Path, points: bool) -> None:
+    model = agent(tmp_path, "def reply(messages):\n    return messages[0]['content'] if len(messages) < 9 else '[]'\n")
+    options = {"turns": 4, "points": points}
+    runs.run("anteval-iep", model, dataset=cards, judges=("reference/rule",), limit=1, out=tmp_path / "run", options=options)
+    (episode,) = map(json.loads, (tmp_path / "run" / "episodes.jsonl").read_text().splitlines())
+    (told,) = [turn["content"] for turn in episode["turns"] if "whom the players meet" in turn["content"]]
+    assert "Her nephew Ruprecht cut the rope." in told
+    assert ("- Ruprecht, the nephew, cut the rope." in told) is points
+
+
 @pytest.mark.parametrize("judge", ['{"matches": [[9, "A"]]}', "I cannot say.", ""])
 def test_a_judge_that_cannot_be_read_leaves_it_unscored(judge: str, cards: str, tmp_path: Path) -> None:
     model = agent(tmp_path, TALKS + f"\nJUDGE = {judge!r}\n")

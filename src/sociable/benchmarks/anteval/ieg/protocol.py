@@ -18,8 +18,10 @@ from sociable.core.records import make_episode_id
 from sociable.engine.seats import Seat, Seats
 
 PLACEHOLDERS = {
-    "player": frozenset({"name", "sheet", "scene", "others", "intention"}),
-    "npc": frozenset({"name", "character", "scene", "others"}),
+    "player": frozenset({"name", "talk", "sheet", "scene", "others", "intention"}),
+    "npc": frozenset({"name", "talk", "character", "scene", "others"}),
+    "in_character": frozenset({"name"}),
+    "table_talk": frozenset({"name"}),
     "intention": frozenset({"skill"}),
     "intention_now": frozenset({"skill"}),
     "no_intention": frozenset[str](),
@@ -32,9 +34,18 @@ def load_ieg_prompts(override: Path | None = None) -> Prompts:
 
 
 async def run_session(
-    scenario: IegScenario, repeat: int, seats: Seats, prompts: Prompts, *, seed: int, half: int | None = None
+    scenario: IegScenario,
+    repeat: int,
+    seats: Seats,
+    prompts: Prompts,
+    *,
+    seed: int,
+    half: int | None = None,
+    table_talk: bool = False,
 ) -> IegEpisode:
-    """The episode. ``half``: which half of their lines reference agents keep to. Raises RunFailure and RunStopped."""
+    """The episode. ``half``: which half of their lines reference agents keep to. ``table_talk``: whether models may talk as
+    players do as well. Raises RunFailure and RunStopped.
+    """
     identifier = make_episode_id(scenario.id, repeat)
 
     def make_player(name: str, seat: Seat) -> Player:
@@ -43,7 +54,8 @@ async def run_session(
         skill, at = scenario.intentions.get(name, ""), scenario.acts_at.get(name)
         always = prompts["intention"].render(skill=skill) if skill and at is None else prompts["no_intention"].render()
         now = prompts["intention_now"].render(skill=skill)
-        briefing = brief(scenario, name, prompts, {"intention": quote(always)}, {})
+        talk = {"talk": prompts["table_talk" if table_talk else "in_character"].render(name=name)}
+        briefing = brief(scenario, name, prompts, {"intention": quote(always), **talk}, talk)
         return PromptedPlayer(name, seat, identifier, briefing, told=lambda seen: now if len(seen) == at else "")
 
     # 1. Seats.

@@ -44,6 +44,7 @@ class IegOptions(Record):
     )
     window: int = Field(default=30, ge=1, le=1000, description="turns before a call that a virtual DM reads")
     held_out: float = Field(default=0.3, gt=0, lt=1, description="share of the real sessions that is kept for testing")
+    table_talk: bool = Field(default=False, description="let models talk as players do too, as in real sessions")
     quiet: float = Field(
         default=0.0, ge=0, le=5, description="windows without a call for each window with one, in the real sessions"
     )

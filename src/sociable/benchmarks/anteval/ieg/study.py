@@ -71,7 +71,9 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         # Reference players leave every second line to the stand-ins.
         half = 0 if self.source == STAND_IN else None
         drawn = self.scenarios[scenario]
-        return await run_session(drawn, repeat, seats, self.prompts, seed=self.seed, half=half)
+        return await run_session(
+            drawn, repeat, seats, self.prompts, seed=self.seed, half=half, table_talk=self.options.table_talk
+        )
 
     def score(self, episode: IegEpisode, judgments: Sequence[object], panel: Sequence[str], measured: object) -> list[Score]:
         drawn = self.scenarios[episode.scenario]

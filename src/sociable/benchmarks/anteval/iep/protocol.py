@@ -48,10 +48,11 @@ def load_iep_prompts(override: Path | None = None) -> Prompts:
 class PromptedIepPlayer(PromptedPlayer):
     """A model that plays, and is asked what it knows on a copy of its view."""
 
-    def __init__(self, name: str, seat: Seat, item: str, scenario: IepScenario, prompts: Prompts, recall_tokens: int) -> None:
+    def __init__(self, name: str, seat: Seat, item: str, scenario: IepScenario, prompts: Prompts, options: IepOptions) -> None:
         card = self._card = scenario.card
-        # The NPC is the only one who is given the knowledge.
-        knowledge = "\n".join((card.knowledge, *(f"- {each.point}" for each in card.key_points)))
+        # The NPC is the only one who is given the knowledge. As a list it would be told point by point.
+        listed = [f"- {each.point}" for each in card.key_points] if options.points else []
+        knowledge = "\n".join((card.knowledge, *listed))
         for_player, for_npc = {"subject": quote(card.title)}, {"knowledge": quote(knowledge)}
         super().__init__(name, seat, item, brief(scenario, name, prompts, for_player, for_npc))
         self._prompts = prompts
@@ -59,7 +60,7 @@ class PromptedIepPlayer(PromptedPlayer):
         self._sampling = replace(
             own,
             temperature=None if own.temperature is None else 0.0,
-            max_tokens=None if own.max_tokens is None else max(own.max_tokens, recall_tokens),
+            max_tokens=None if own.max_tokens is None else max(own.max_tokens, options.recall_tokens),
         )
 
     async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
@@ -86,7 +87,7 @@ async def run_session(
     def make_player(name: str, seat: Seat) -> PromptedIepPlayer | ReferenceIepPlayer:
         if seat.model is None:
             return make_reference_player(seat.agent, scenario, name, options.turns, seed, repeat)
-        return PromptedIepPlayer(name, seat, identifier, scenario, prompts, options.recall_tokens)
+        return PromptedIepPlayer(name, seat, identifier, scenario, prompts, options)
 
     # 1. Seats.
     table = seat_players(scenario, seats, make_player)

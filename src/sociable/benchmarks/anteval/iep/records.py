@@ -45,6 +45,9 @@ class IepOptions(Record):
     turns: int = Field(default=30, ge=1, le=1000, description="turns of a session; one participant's action is one turn")
     players: int = Field(default=3, ge=1, le=10, description="players at the table, beside the NPC")
     sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")
+    points: bool = Field(
+        default=False, description="tell the NPC the key points as a list too, beside the prose in which they stand"
+    )
     recall_tokens: int = Field(
         default=2048, ge=1, description="tokens that a list of what one knows may have, however few a turn may have"
     )
