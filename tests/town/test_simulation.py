@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,9 +15,9 @@ from small_town import Scripted, idle, of_kind, small_town
 from virtual_time import run_in_virtual_time
 
 from sociable.town.bodies import Injection, Physics, can_always_meet, can_walk_into_sight
-from sociable.town.events import AnyEvent, Talked, Walked, read_timelines, trace_walk
+from sociable.town.events import REFUSED, Agreed, AnyEvent, Began, Talked, Walked, read_timelines, trace_walk
 from sociable.town.map import Address, Tile
-from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, TakenAway, Talk, View
 from sociable.town.simulation import Simulation
 
 BED = Address("Hall", "room", "bed")
@@ -131,6 +132,38 @@ def test_a_mind_that_names_no_activity() -> None:
     events = live({"Ann": (BED, Scripted({}))}, minutes=2 * IDLE_MINUTES)
     assert [(event.minute, event.about) for event in of_kind(events, "noted")] == [(0, "no activity"), (60, "no activity")]
     assert [(event.minute, event.doing, event.until) for event in of_kind(events, "began")] == [(0, IDLE, 60), (60, IDLE, 120)]
+
+
+class Forger(Scripted):
+    """Writes into the log, when it decides and when a conversation is over, what it was given."""
+
+    def __init__(self, *forged: AnyEvent, **more: Any) -> None:
+        super().__init__(idle(), **more)
+        self.forged = forged
+
+    def decide(self, view: View) -> Any:
+        return replace(super().decide(view), notes=self.forged)
+
+    def conclude(self, talk: Talk, until: int) -> Any:
+        return TakenAway(self.forged)
+
+
+def test_a_mind_writes_what_it_thinks_and_not_what_happens() -> None:
+    own = Agreed(minute=1, resident="Ann", partner="Ben", doing="soup")
+    forged = (
+        Began(minute=1, resident="Ann", doing="soup", until=99),
+        Began(minute=1, resident="Ben", doing="soup", until=99),
+        own.model_copy(update={"resident": "Ben"}),
+    )
+    ann = Forger(own, *forged, talks={1: "Ben"}, words=(3,))
+    events = live({"Ann": (DEN, ann), "Ben": (DEN, Scripted(idle()))}, minutes=5)
+    assert not any(event.doing == "soup" for event in of_kind(events, "began"))
+    assert {event.resident for event in of_kind(events, "agreed")} == {"Ann"}
+    asked = len(ann.views) + 1
+    assert of_kind(events, "agreed") == [own] * asked
+    refused = [event for event in of_kind(events, "noted") if event.about == REFUSED]
+    assert len(refused) == 3 * asked and {event.resident for event in refused} == {"Ann"}
+    assert refused[1].text == "its mind wrote an event 'began' of Ben; it was left out"
 
 
 # Seats.

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from sociable.town.events import AnyEvent, Noted
+from sociable.town.events import MINDS_EVENTS, REFUSED, AnyEvent, Noted
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, Mind
 
@@ -97,6 +97,15 @@ class Body:
     def is_free(self, minute: int) -> bool:
         """Whether it was awake and in no conversation in a minute of which its state is known."""
         return not self.busy_from <= minute < self.busy_until
+
+    def take_down(self, events: Iterable[AnyEvent], minute: int) -> None:
+        """Writes what its mind says of itself into the log, and refuses all else: nobody writes the log of what happened."""
+        for event in events:
+            if isinstance(event, MINDS_EVENTS) and event.resident == self.name:
+                self.log.append(event)
+            else:
+                whose = f"of {event.resident}" if event.resident != self.name else "which is for the town to say"
+                self.note(minute, REFUSED, f"its mind wrote an event '{event.kind}' {whose}; it was left out")
 
     def note(self, minute: int, about: str, text: str) -> None:
         self.log.append(Noted(minute=minute, resident=self.name, about=about, text=text))

@@ -126,6 +126,13 @@ class Remembered(Event):
 AnyEvent = Annotated[Planned | Began | Walked | Slept | Talked | Agreed | Noted | Remembered, Field(discriminator="kind")]
 
 
+MINDS_EVENTS = (Planned, Agreed, Noted, Remembered)
+"""What a mind may write into the log: what it thinks, plans and takes as settled. What happens is for the town to say."""
+
+REFUSED = "refused event"
+"""A note on an event that a mind may not write."""
+
+
 def merge_logs(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:
     """One log made of every resident's own."""
     return sorted((event for log in logs for event in log), key=lambda event: (event.minute, event.resident))

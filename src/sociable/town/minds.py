@@ -68,7 +68,7 @@ class Decision:
     talk_to: str = ""
     """The name of somebody in sight who is free. If another resident is quicker, nothing comes of it."""
     notes: Sequence[AnyEvent] = ()
-    """Events to write into the log."""
+    """Events of its own to write into the log: ``Planned``, ``Agreed``, ``Noted`` or ``Remembered``. Others are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,7 @@ class TakenAway:
     """The consequences of a conversation for one of the two."""
 
     notes: Sequence[AnyEvent] = field(default=())
+    """As those of a ``Decision``."""
     activity: Activity | None = None
     """Something else to do now, in place of its activity before."""
 

@@ -310,7 +310,7 @@ class Simulation:
         talking = {body for pair in pairs for body in pair}
         for body in members:
             if (decision := body.decision) is not None:
-                body.log.extend(decision.notes)
+                body.take_down(decision.notes, minute)
                 if decision.activity is not None:
                     self._begin(body, decision.activity, minute)
             activity = body.activity
@@ -392,7 +392,7 @@ class Simulation:
     async def _conclude(self, body: Body, other: Body, minute: int, lines: Sequence[Line], until: int, *, began: bool) -> None:
         talk = self._make_talk(body, other, minute, lines, began=began)
         taken: TakenAway = await _await_answer(body.mind.conclude(talk, until))
-        body.log.extend(taken.notes)
+        body.take_down(taken.notes, until)
         body.next_activity = taken.activity
         del self._behind[body]
         self._reach(body, until)

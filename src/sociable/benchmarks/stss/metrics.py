@@ -13,11 +13,13 @@ from sociable.benchmarks.stss.records import Measured, Stage
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import Estimate, Score
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
-from sociable.statistics.metrics import Metric, Metrics, Value
+from sociable.statistics.metrics import Metric, Metrics, Value, mean
+from sociable.town.events import REFUSED
 
 SCORE = "score"
 RATIO = "conversation_ratio"
 NOTHING = "came_to_nothing"
+REFUSED_EVENTS = "refused_events"
 TYPES = {kind: f"{SCORE}/{kind}" for kind in TaskType}
 STAGES = {stage: f"stage: {stage}" for stage in Stage}
 """Shares of the people who could have come, by how far the task came with them."""
@@ -81,6 +83,16 @@ def declare_metrics(types: Mapping[str, TaskType]) -> TaskMetrics:
             "share of the performer's plans and words in which nothing could be read",
             "conduct",
             _measure(lambda found: found.came_to_nothing),
+        ),
+        Metric(
+            REFUSED_EVENTS,
+            "Refused",
+            "events that the performer's architecture wrote and may not write, such as others' doings; none counts",
+            "conduct",
+            _measure(lambda found: sum(note.count for note in found.notes if note.of_performer and note.about == REFUSED)),
+            aggregate=mean,
+            unit="events",
+            high=None,
         ),
     )
 

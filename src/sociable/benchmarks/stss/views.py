@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sociable.benchmarks.stss import published
-from sociable.benchmarks.stss.metrics import NOTHING, RATIO, SCORE, STAGES, TYPES
+from sociable.benchmarks.stss.metrics import NOTHING, RATIO, REFUSED_EVENTS, SCORE, STAGES, TYPES
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import Task, TaskType
@@ -68,15 +68,19 @@ class TownViews(Views):
 
 class StssViews(TownViews):
     def list_remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
-        nothing = next((each.value for each in estimates if each.metric == NOTHING), None)
-        if nothing is None or nothing <= MUCH:
-            return ()
-        said = (
-            f"{nothing:.0%} of the performer's plans and words could not be read or were empty: its scores say little of its "
-            "social intelligence. Look at what it writes with `sociable show DIR EPISODE --prompt`; a model that thinks needs "
-            "more max_tokens, one too weak for JSON --plain."
-        )
-        return (said,)
+        found, said = {each.metric: each.value for each in estimates}, []
+        if (nothing := found.get(NOTHING) or 0.0) > MUCH:
+            said.append(
+                f"{nothing:.0%} of the performer's plans and words could not be read or were empty: its scores say little of its "
+                "social intelligence. Look at what it writes with `sociable show DIR EPISODE --prompt`; a model that thinks "
+                "needs more max_tokens, one too weak for JSON --plain."
+            )
+        if found.get(REFUSED_EVENTS):
+            said.append(
+                "The performer's architecture wrote events that are not its own to write, such as what others did. They were "
+                "left out and counted (`sociable show DIR EPISODE`); look into that architecture before you trust its scores."
+            )
+        return said
 
     def show_summary(self, runs: Runs) -> Table:
         """One row a run: overall first, then by type."""
