@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate
-from sociable.benchmarks.stss.keywords import find_stems, has_phrase, is_about, is_doing, phrase_preparation
+from sociable.benchmarks.stss.keywords import find_stems, has_phrase, is_about, is_doing
 from sociable.benchmarks.stss.task import Signs, TaskType
 from sociable.town.clock import Clock
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import Persona, make_ordinary_day
 
 EXERCISE = Signs(keywords=(("exercise",),))
-PARTY = Signs(keywords=(("party",),), not_keywords=phrase_preparation("party"))
+PARTY = Signs(keywords=(("party",),), activity="party")
 TEXTS = BUNDLED / "activity_texts.json"
 
 
@@ -48,6 +48,39 @@ TEXTS = BUNDLED / "activity_texts.json"
 )
 def test_what_counts_as_doing_it(text: str, signs: Signs, is_it: bool) -> None:
     assert is_doing(text, signs) is is_it
+
+
+TAKING_PART = (
+    "joining {friend} for the {activity}",
+    "attending the {activity} organised by {friend}",
+    "taking part in the {activity} and talking about it with the others",
+    "at the {activity} {friend} invited me to",
+    "at the {activity}, then heading home",
+    "enjoying the {activity} until it is over",
+    "attending the {activity} and thanking {friend} for organising it",
+)
+ELSEWHERE = (
+    "sorry, I am busy working",
+    "stamping parcels at the post office",
+    "eating stew for supper",
+    "telling {friend} that I cannot come to the {activity}",
+    "getting ready for the {activity}",
+    "on the way to the {activity}",
+    "too tired for the {activity}, staying in",
+    "skipping the {activity} to rest at home",
+)
+
+
+@pytest.mark.parametrize("wording", [*TAKING_PART, *ELSEWHERE])
+def test_whoever_takes_part_is_seen_by_any_activity_s_name(wording: str, templates: Mapping[str, TaskTemplate]) -> None:
+    wrong = [
+        template.id
+        for template in templates.values()
+        if not template.subtasks
+        and is_doing(wording.format(friend="Rosalba Quispe", activity=template.activity), template.signs)
+        is not (wording in TAKING_PART)
+    ]
+    assert wrong == []
 
 
 def test_of_every_group_one_word_and_a_listed_alternative_is_as_good() -> None:
@@ -91,19 +124,19 @@ def _precision_and_recall(templates: Mapping[str, TaskTemplate], *, seen: bool) 
 
 
 def test_on_texts_written_for_the_filter_s_measurement(templates: Mapping[str, TaskTemplate]) -> None:
-    # 261 texts: 135 of 159 taken are right (0.849), 135 of 143 that are it are taken (0.944). Half are near misses on purpose.
+    # 735 texts: 336 of 370 taken are right (0.908), 336 of 380 that are it are taken (0.884). Half are near misses on purpose.
     precision, recall, count = _precision_and_recall(templates, seen=False)
-    assert count == 261
-    assert precision >= 0.83
-    assert recall >= 0.92
+    assert count == 735
+    assert precision >= 0.89
+    assert recall >= 0.87
 
 
 def test_on_texts_looked_at_while_it_was_tuned(templates: Mapping[str, TaskTemplate]) -> None:
-    # 268 texts: 136 of 149 (0.913) and 136 of 148 (0.919).
+    # 1,215 texts: 594 of 610 (0.974) and 594 of 622 (0.955).
     precision, recall, count = _precision_and_recall(templates, seen=True)
-    assert count == 268
-    assert precision >= 0.90
-    assert recall >= 0.90
+    assert count == 1215
+    assert precision >= 0.96
+    assert recall >= 0.94
 
 
 def test_the_labelled_texts_are_whole(templates: Mapping[str, TaskTemplate]) -> None:

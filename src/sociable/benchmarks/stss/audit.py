@@ -16,7 +16,7 @@ ACTIVITY_TEXTS = BUNDLED / "activity_texts.json"
 
 _ABOUT_TEXTS = (
     "The texts were written by language models that knew the activity and not the filter, to be clearly it or clearly "
-    "something else, and read by three readers, language models too, who were shown neither the filter nor any label; "
+    "something else, and read by two or three readers, language models too, who were shown neither the filter nor any label; "
     "they and the writers agreed on every one, so that the texts are clear cases. Half are near misses on purpose, which "
     "real days hold far fewer of, and in a simulation place and time must be right besides: precision there is higher, "
     "and both figures say how the filter does on its own."

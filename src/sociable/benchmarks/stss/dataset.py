@@ -20,7 +20,6 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from sociable.benchmarks.stss.interop.authors import is_authors_tasks, load_authors_tasks
 from sociable.benchmarks.stss.interop.smallville_people import is_smallville_people, load_smallville_people
-from sociable.benchmarks.stss.keywords import phrase_attendance, phrase_preparation
 from sociable.benchmarks.stss.records import StssOptions
 from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World, count_errand_minutes
 from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType
@@ -117,8 +116,7 @@ class TaskTemplate(Record):
         if self.subtasks:
             words = tuple(word for step in self.subtasks for group in step.keywords for word in group)
             return Signs(keywords=(words,), errand=True)
-        not_keywords = (*self.not_keywords, *phrase_preparation(self.activity))
-        return Signs(keywords=self.keywords, not_keywords=not_keywords, there=phrase_attendance(self.activity))
+        return Signs(keywords=self.keywords, not_keywords=self.not_keywords, activity=self.activity)
 
     @model_validator(mode="after")
     def _check_whole(self) -> Self:

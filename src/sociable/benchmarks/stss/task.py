@@ -81,8 +81,8 @@ class Signs(Record):
 
     keywords: tuple[KeywordGroup, ...] = Field(min_length=1)
     not_keywords: tuple[Keyword, ...] = ()
-    there: tuple[str, ...] = ()
-    """Phrases that show that somebody is at it whatever else it does: "at the soup swap"."""
+    activity: str = ""
+    """Its short name, where people may say that they are at it or take part in it."""
     errand: bool = False
     """Whether the activity is a thing done for somebody, which may well be to buy something."""
 

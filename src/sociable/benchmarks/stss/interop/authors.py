@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
-from sociable.benchmarks.stss.keywords import ERRANDS, find_stems, has_phrase, is_doing, phrase_preparation
+from sociable.benchmarks.stss.keywords import ERRANDS, find_stems, has_phrase, is_doing
 from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Keyword, Signs, Subtask, Task, TaskType
 from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.errors import InputError
@@ -329,8 +329,8 @@ class _Importer:
         shops = {find_stems(phrase)[0] for phrase in ERRANDS} & {stem for word in goal.keywords for stem in find_stems(word)}
         # "For the party" is said of what comes before a party; "for a coffee" of having one.
         event = kind in (TaskType.PUBLIC, TaskType.ONLINE)
-        not_keywords = phrase_preparation(goal.keyword) if event else ()
-        return Signs(keywords=(goal.keywords,), not_keywords=not_keywords, errand=kind is TaskType.HELP or bool(shops))
+        activity = goal.keyword if event else ""
+        return Signs(keywords=(goal.keywords,), activity=activity, errand=kind is TaskType.HELP or bool(shops))
 
     def _list_wordings(self, signs: Signs) -> tuple[str, ...]:
         """The keywords themselves, as far as the filter takes them for the thing. Raises _LeftOut when it takes none."""
