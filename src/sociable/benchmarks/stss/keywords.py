@@ -27,15 +27,14 @@ ERRANDS = _WORDS["at the head, but for errands"]
 """Words at the head of a clause that show that somebody is not at an activity, though an errand may be just that."""
 
 _CLAUSE_ENDS = re.compile(
-    r"""[,;:.!?()–—] | \b(?: and[ ]then | then | before | after | afterwards | until | till | while | because | so[ ]that | so
-      | but | when | where | who | which | since | although | though | as[ ]if | if | in[ ]case | than )\b""",
+    r"""[,;:.!?()–—] | \b(?: and[ ]then | then | before(?![ ]the[ ](?:laptop|lens|camera|screen)) | after | afterwards | until
+      | (?<!the[ ])till | while | because | so[ ]that | so(?![ ]as) | but | when | where | who | which | since | although | though
+      | as[ ]if | if | in[ ]case | than )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_BESIDE = frozenset(
-    {"before", "after", "until", "till", "because", "so that", "so", "since", "if", "in case", "than", "as if", "when"}
-)
+_BESIDE = frozenset({"before", "after", "until", "till", "because", "so that", "so", "since", "if", "in case", "than", "as if"})
 """Words that begin a clause of what is not done now: before and after it, or why."""
-_OF_THE_SAME = frozenset({"who", "which", "where"})
+_OF_THE_SAME = frozenset({"who", "which", "where", "when"})
 """Words that begin a clause of what was said before: whoever tells who comes is still telling."""
 _TAKING_PART = re.compile(
     r"\b(?:attend\w*|join\w*|tak(?:e|es|ing) part|participat\w*|at (?:the|an?|\w+[’']s)|during|in the middle of|"
@@ -143,12 +142,17 @@ def is_doing(text: str, signs: Signs) -> bool:
     elsewhere += [] if signs.errand or is_online else [_WORDS["anywhere, but for errands and online"]]
     if _FROM_IT.search(text) or _DECLINED.search(text) or has_any(has_phrase, text, *elsewhere):
         return False
-    heads = [each for each in chain(_WORDS["at the head"], () if signs.errand else ERRANDS) if find_stems(each)[0] not in name]
+    known = [_WORDS["at the head"]]
+    known += [] if signs.errand else [ERRANDS]
+    known += [] if signs.errand or is_online else [_WORDS["at the head, but for errands and online"]]
+    heads = [each for each in chain(*known) if find_stems(each)[0] not in name]
     counted, is_other = [], False
     for lead, clause in _split_clauses(text):
         if lead in _BESIDE:
             continue
-        is_other = has_any(_is_begun_by, clause, heads) or (is_other and (lead in _OF_THE_SAME or not _HAS_VERB.match(clause)))
+        goes_on = lead in _OF_THE_SAME or not _HAS_VERB.match(clause)
+        is_other = (is_other and goes_on) or has_any(_is_begun_by, clause, heads)
+        is_other = is_other and not any(_is_begun_by(clause, each) for each in _WORDS["at the head, all the same"])
         if is_other and lead == "while" and has_any(_is_begun_by, clause, _WORDS["beside it"]):
             return False
         if is_other or has_any(has_phrase, clause, _WORDS["in a clause"]):
@@ -160,5 +164,8 @@ def is_doing(text: str, signs: Signs) -> bool:
         if _TAKING_PART.search(clause) and is_about(clause, signs):
             return True
         counted.append(clause)
-    prepared = any(has_phrase(text, phrase) for phrase in _phrase_preparation(signs.activity))
-    return not prepared and is_about(", ".join(counted), signs)
+    if any(has_phrase(text, phrase) for phrase in _phrase_preparation(signs.activity)):
+        return False
+    # The first group names the thing; the others may stand in a clause of when or where. Of an errand any group will do.
+    said = ", ".join(counted)
+    return any(has_phrase(said, keyword) for keyword in (own if signs.errand else signs.keywords[0]))
