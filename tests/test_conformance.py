@@ -101,7 +101,9 @@ def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path:
             check(expectation, [estimate.value for estimate in found if estimate is not None], results[0], f"{agent} {metric}")
     assert not digests, "agents that the table lacks"
     if renews:
-        SCORES_FILE.write_text(json.dumps(SCORES, indent=1, sort_keys=True) + "\n")
+        # Others may be renewing theirs at the same time.
+        known = json.loads(SCORES_FILE.read_text()) | {benchmark: SCORES[benchmark]}
+        SCORES_FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 @pytest.mark.parametrize("benchmark", list_benchmark_names())

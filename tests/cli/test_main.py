@@ -497,6 +497,12 @@ def test_a_benchmarks_own_options_can_be_given_on_the_command_line(capsys: pytes
     assert "--option takes NAME=VALUE" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("given", ["soup-swap,shanty-night", '["soup-swap", "shanty-night"]'])
+def test_a_list_among_the_options_is_words_between_commas_too(given: str) -> None:
+    assert sociable("run", "stss", "--model", "reference/silent", "--option", f"tasks={given}", "--out", "a") == 0
+    assert json.loads(Path("a/manifest.json").read_text())["settings"]["options"]["tasks"] == ["soup-swap", "shanty-night"]
+
+
 def test_a_given_option_goes_before_the_files(tmp_path: Path) -> None:
     Path("own.toml").write_text('[hsii]\nties = "half"\nbeta = 2\n')
     assert (

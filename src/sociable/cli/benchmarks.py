@@ -118,6 +118,9 @@ def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], estimat
         apart = [said.pop(name, None) for name in ("model", "config", "out")]
         probe = said.pop("probe", 0)
         values = read_options(said.pop("option", ()))
+        for name in values.keys() & own.model_fields.keys():
+            if tuple in _list_kinds(own.model_fields[name].annotation) and not isinstance(values[name], list):
+                values[name] = _read_value([str(values[name])])
         values |= {name: _read_value(said.pop(name)) for name in own.model_fields if name in said}
         several = {name: said.pop(name) for name in (series.model_fields if series else ()) if name in said}
         for name in ("judge", "scenario"):
