@@ -8,7 +8,8 @@ from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask,
 from sociable.benchmarks.stss.published import TABLE_4, divide_by_resident_days
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
-from sociable.core.records import EpisodeStatus, Outcome, Score
+from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
+from sociable.engine.registry import find_benchmark
 
 
 @pytest.mark.parametrize("model", TABLE_4)
@@ -118,3 +119,10 @@ def test_over_nothing_there_is_no_estimate() -> None:
     assert found[SCORE].value is None
     assert found[SCORE].unscored == 1
     assert found[RATIO].value is None
+
+
+@pytest.mark.parametrize(("refused", "warned"), [(0.0, 0), (0.5, 1), (None, 0)])
+def test_an_architecture_that_writes_what_is_not_its_own_is_warned_of(refused: float | None, warned: int) -> None:
+    said = find_benchmark("stss").load_views().list_remarks([Estimate(metric="refused_events", value=refused)])
+    assert len(said) == warned
+    assert all("not its own to write" in each for each in said)

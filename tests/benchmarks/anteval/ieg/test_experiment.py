@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.anteval.ieg.experiment import run_experiment
+from sociable.benchmarks.anteval.ieg.experiment import _bound, _draw_half, run_experiment
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
 from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
 from sociable.benchmarks.anteval.ieg.real import RealSessions, SplitSessions
 from sociable.benchmarks.anteval.ieg.records import IegOptions
+from sociable.core.seeding import make_generator
 
 
 def log(name: str, skill: str, calls: int = 3) -> Log:
@@ -79,6 +80,23 @@ def test_repeats_are_drawn_with_their_scenario() -> None:
     assert results is not None and results.generated_sessions == 6
     # Half of three scenarios is one or two of them: two sessions or four, and never three.
     assert set(drawn) == {2, 4}
+
+
+def test_intervals_lie_about_the_value_however_much_worse_halves_are() -> None:
+    # Masters trained on halves find 0.2 less; their deviations count, and not that they are worse.
+    draws = [0.5 + 0.01 * number for number in range(-10, 11)]
+    found = _bound(0.7, draws)
+    assert found.low == pytest.approx(0.605) and found.high == pytest.approx(0.795)
+    # Nothing is below 0 or above 1, and what is alike in every draw has no interval.
+    assert _bound(0.05, draws).low == 0.0
+    assert _bound(0.7, [0.5] * 20).low is None
+
+
+def test_halves_are_drawn_without_replacement() -> None:
+    drawn = [_draw_half("abcde", draw, make_generator(0, draw)) for draw in range(40)]
+    assert {len(each) for each in drawn} == {2, 3}
+    assert all(len(set(each)) == len(each) for each in drawn)
+    assert _draw_half("a", 0, make_generator(0)) == ["a"]
 
 
 def test_nothing_to_learn_from_is_no_experiment() -> None:

@@ -25,7 +25,7 @@ from sociable.benchmarks.anteval.ieg.windows import cut_windows, has_skill_name
 from sociable.benchmarks.anteval.rules import load_rules
 from sociable.benchmarks.anteval.session import Move
 from sociable.core.errors import InputError, Interrupted, RunStopped
-from sociable.core.records import Outcome
+from sociable.core.records import Estimate, Outcome
 from sociable.core.seeding import make_generator
 from sociable.render.html import render_html
 
@@ -95,6 +95,36 @@ def test_two_runs_are_compared_on_the_same_resamples(tmp_path: Path) -> None:
     run(tmp_path, "reference/silent", "silent", resamples=12)
     (none,) = runs.compare(tmp_path / "silent", tmp_path / "blunt").sections
     assert {row.cells[3] for row in none.blocks[0].rows} == {"—"}
+
+
+def margin(name: str, value: float, low: float | None, high: float | None) -> list[Estimate]:
+    return [Estimate(metric="f_g/tuple", value=0.5), Estimate(metric=name, value=value, low=low, high=high)]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "is_doubted"),
+    [(0.03, -0.01, 0.07, True), (0.03, 0.01, 0.05, False), (-0.05, -0.08, -0.03, True), (0.03, None, None, False)],
+)
+def test_a_master_must_beat_its_controls_by_the_whole_interval(
+    value: float, low: float | None, high: float | None, is_doubted: bool
+) -> None:
+    doubts = find_doubts(margin("f_g over last speaker/tuple", value, low, high))
+    assert bool(doubts) is is_doubted
+    assert all("f_g overall is 0.500, better than last speaker by " in doubt for doubt in doubts)
+
+
+def test_the_floor_and_the_way_to_shuffled_labels_come_out(tmp_path: Path) -> None:
+    result = run(tmp_path, sessions=60, resamples=12)
+    found = {each.metric: each for each in result.estimates}
+    for kind in ("character", "tuple"):
+        f_g, f_r, shuffled = (found[f"{name}/{kind}"].value or 0.0 for name in ("f_g", "f_r", "shuffled"))
+        assert found[f"f_g over shuffled/{kind}"].value == pytest.approx(f_g - shuffled)
+        floor, share = found[f"floor_g/{kind}"].value, found[f"share_g/{kind}"].value
+        assert floor is not None and 0 <= floor <= 1
+        own, control = (abs(f_r - each) / (f_r + each) for each in (f_g, shuffled))
+        expected = min(max((own - floor) / (control - floor), 0.0), 1.0) if control > floor else None
+        assert share == (None if expected is None else pytest.approx(expected))
+    assert found["share_g/tuple"].value is not None
 
 
 def test_sessions_in_which_everybody_passes_teach_nothing(tmp_path: Path) -> None:
