@@ -16,8 +16,21 @@ import pytest
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords
 from sociable.agents.generative import generative, generative_with_target_driven_planning
-from sociable.agents.generative.briefing import PLACEHOLDERS, load_generative_prompts, render_places, render_walks
-from sociable.agents.generative.conversing import Agenda, Agreement, parse_agreement, parse_conclusions, parse_utterance
+from sociable.agents.generative.briefing import (
+    PLACEHOLDERS,
+    load_generative_prompts,
+    render_memories,
+    render_places,
+    render_walks,
+)
+from sociable.agents.generative.conversing import (
+    Agenda,
+    Agreement,
+    parse_agreement,
+    parse_choice,
+    parse_conclusions,
+    parse_utterance,
+)
 from sociable.agents.generative.mind import REACTION_PAUSE, TALK_COOLDOWN, GenerativeMind
 from sociable.agents.generative.planning import Frame, Part, parse_day_plan, parse_steps
 from sociable.agents.generative.reflecting import EVERYDAY, choose_latest, parse_ratings, parse_thoughts
@@ -434,6 +447,60 @@ async def test_the_plain_variant_asks_for_words_and_parses_nothing() -> None:
     assert await world.mind.speak(Talk(430, BEN, CAFE, (), True, 1, 7)) == Utterance('{"says": "Tea", "ends": true}')
 
 
+PLAIN_REPLIES = {
+    "plan_day": "A calm day.\n- 07:00-09:00 breakfast @ Row 1: bedroom\n- 09:00-22:00 drinking tea @ Blue Cup: tea room\n"
+    "22:00-06:30 sleep",
+    "replan": "**10:00-12:00** flying kites @ Green: lawn\n21:00-05:30 going to bed",
+    "decompose": "1, 30 minutes: boiling an egg\nPart 1, 60 minutes: eating @ Blue Cup: tea room",
+    "react": "Ben Cole.",
+    "speak": "Good morning, Ben.",
+    "conclude": "Summary: Ben will row.\nImportance: 6\nAgreed: tomorrow, 15:00-16:30, rowing, in a boat @ Green: lawn\n"
+    "Remember: The ferry is late.\nRemember: none\nToday: yes",
+    "rate": ", ".join(["2"] * 20),
+    "reflect": "7: Ben is kind.\n3: It rains.",
+}
+
+
+async def test_the_plain_variant_asks_for_no_json_and_reads_lines() -> None:
+    world = World(PLAIN_REPLIES, plain=True)
+    await whole_life(world)
+    assert set(world.asked) == set(ROLES) - {"general_plan", "plan_reminder", "conversation_reminder"}
+    shown = [message["content"] for each in world.requests for message in each.messages]
+    assert not any("JSON" in text or "{" in text for text in shown)
+    assert [each.about for each in world.mind._notes if isinstance(each, Noted)] == []
+
+
+def test_lines_say_what_json_says() -> None:
+    frame = Frame(0, 420, Part(420, 420, "waking", "Row 1: bedroom"), 1320, 1860)
+    assert parse_day_plan(PLAIN_REPLIES["plan_day"], frame) == parse_day_plan(DAY, frame)
+    parts = [Part(420, 540, "breakfast", "Row 1: bedroom")]
+    steps = [Part(420, 450, "boiling an egg", "Row 1: bedroom"), Part(450, 540, "eating", "Blue Cup: tea room")]
+    assert parse_steps(PLAIN_REPLIES["decompose"], parts) == steps
+    taken = parse_conclusions(PLAIN_REPLIES["conclude"], BEN, 600, CLOCK)
+    assert (taken.summary, taken.importance, taken.facts, taken.plan_anew) == (
+        ("Ben will row.", 6.0, ("The ferry is late.",), True)
+    )
+    (agreed,) = taken.agreed
+    start = MINUTES_PER_DAY + 15 * 60
+    assert (agreed.doing, agreed.place, agreed.start, agreed.end) == ("rowing, in a boat", "Green: lawn", start, start + 90)
+    assert parse_ratings("3, 9,1", 3) == [3, 9, 1] == parse_ratings("1. 3\n2. 9\n3. 1", 3)
+    assert [(each.text, each.importance) for each in parse_thoughts("1. It rains.\n2. Ben is kind.")] == [
+        ("It rains.", 5.0),
+        ("Ben is kind.", 5.0),
+    ]
+    assert [parse_choice(text, [BEN, CARA]) for text in ("Ben Cole", "Nobody.", "I go up to Cara.")] == [BEN, "", CARA]
+    with pytest.raises(Unreadable):
+        parse_choice("I have met Ben Cole already this morning, and Cara is asleep.", [BEN, CARA])
+
+
+@pytest.mark.parametrize(
+    "wrapped", [{"plan": json.loads(DAY)}, {"plan": json.loads(DAY)["hours"], "bed": "22:00", "wake": "06:30"}]
+)
+def test_a_plan_within_a_plan_is_read(wrapped: dict[str, Any]) -> None:
+    frame = Frame(0, 420, Part(420, 420, "waking", "Row 1: bedroom"), 1320, 1860)
+    assert parse_day_plan(json.dumps(wrapped), frame).parts == parse_day_plan(DAY, frame).parts
+
+
 @pytest.mark.parametrize(
     ("reply", "utterance"),
     [
@@ -486,7 +553,7 @@ async def test_what_was_agreed_is_on_the_agenda_and_in_the_next_days_plan() -> N
         await world.decide(world.activity.until)
     line = "| - Tuesday 14 February 2023, 15:00 to 16:30: rowing, at Green: lawn (agreed with Ben Cole)"
     assert line in world.prompt("plan_day")
-    await world.decide(2000, [Sighting(BEN, "reading")])
+    await world.decide(2000, [Sighting(BEN, "reading"), Sighting(CARA, "singing")])
     await world.talk(2000)
     assert all(line in world.prompt(purpose) for purpose in ("react", "speak", "conclude"))
 
@@ -585,6 +652,70 @@ async def test_an_interview_leaves_no_trace_and_an_injection_does() -> None:
     assert [note.text for note in decision.notes if isinstance(note, Remembered)] == ["The bridge is closed."]
 
 
+async def test_what_happens_is_offered_for_the_rest_of_the_day() -> None:
+    world = World()
+    await world.wake()
+    world.mind.inject(430, "The Blue Cup has\nburnt down.")
+    assert world.mind.alarm == 430
+    decision = await world.decide(430)
+    assert world.asked[2:] == ["replan", "decompose"]
+    assert "You have just come to know" in world.prompt("replan")
+    assert "| The Blue Cup has burnt down." in world.prompt("replan")
+    assert "| 07:10 to 09:00: breakfast" in world.prompt("replan")
+    assert decision.activity == Activity("boiling an egg", 460, "Row 1: bedroom")
+    assert "07:10-10:00 boiling an egg" in "".join(note.plan for note in decision.notes if isinstance(note, Planned))
+    # It is offered once.
+    await world.decide(460)
+    assert world.asked.count("replan") == 1
+
+
+async def test_what_comes_at_night_is_remembered_when_the_day_is_planned() -> None:
+    world = World()
+    await world.decide(0)
+    world.mind.inject(420, "The Blue Cup has burnt down.")
+    await world.decide(420)
+    assert world.asked == ["plan_day", "decompose"]
+    assert "heard: The Blue Cup has burnt down." in world.prompt("plan_day")
+
+
+async def test_something_important_that_was_seen_is_offered_too_but_not_all_the_time() -> None:
+    world = World({"rate": json.dumps({"ratings": [9] * 20}), "react": json.dumps({"talk_to": ""})})
+    await world.wake()
+    for place in range(40):
+        await world.decide(430 + place, [Sighting(CARA, f"running from a fire {place}")])
+    assert (world.asked.count("rate"), world.asked.count("replan")) == (2, 1)
+    assert "| Cara Diaz: running from a fire 0" in world.prompt("replan")
+
+
+async def test_whom_something_is_settled_with_gives_no_cause_to_ask() -> None:
+    world = World({"conclude": taken_away(), "react": json.dumps({"talk_to": ""})})
+    await world.wake()
+    await world.decide(430, [Sighting(BEN, "reading")])
+    await world.talk(430)
+    before = world.asked.count("react")
+    await world.decide(432 + TALK_COOLDOWN, [Sighting(BEN, "reading")])
+    assert (world.asked.count("react"), world.mind.alarm) == (before, None)
+    await world.decide(433 + TALK_COOLDOWN, [Sighting(BEN, "reading"), Sighting(CARA, "singing")])
+    assert world.asked.count("react") == before + 1
+    assert "| - Ben Cole: reading" in world.prompt("react")
+
+
+async def test_who_is_on_the_way_does_not_do_it_yet() -> None:
+    world = World()
+    await world.wake()
+    await world.decide(430, [Sighting(BEN, "reading", walking=True)])
+    assert "| - Ben Cole: on the way to: reading" in world.prompt("react")
+    await world.mind.speak(Talk(430, BEN, None, (), True, 0, 8, walking=True))
+    assert "| Ann Lee: on the way to: boiling an egg\n| Ben Cole: on the way to: reading" in world.prompt("speak")
+
+
+async def test_the_same_observation_stands_once_in_a_prompt() -> None:
+    memory = MemoryStream()
+    for minute in (430, 500):
+        memory.add(minute, "seen", "Ben Cole: reading", 3)
+    assert render_memories(memory.memories, CLOCK) == "| - Mon 08:20, seen: Ben Cole: reading"
+
+
 async def test_what_one_resident_knows_is_in_nobody_elses_prompt() -> None:
     ann = World(who=persona(ANN).model_copy(update={"facts": ("canary-ann",), "currently": "canary-ann is her secret."}))
     ben = World(who=persona(BEN).model_copy(update={"facts": ("canary-ben",)}))
@@ -647,19 +778,30 @@ async def test_bad_replies_of_every_purpose_end_in_no_exception(reply: str) -> N
     await whole_life(world)
 
 
-async def test_an_unreadable_plan_is_asked_for_again_and_then_the_resident_idles_an_hour() -> None:
-    world = World({"plan_day": "Let me think about that."})
+async def test_an_unreadable_plan_is_asked_for_again_and_then_the_resident_lives_by_habit() -> None:
+    world = World({"plan_day": "Let me think about that.", "conclude": taken_away(agreed=[AGREED | {"day": "today"}])})
     decision = await world.wake()
     assert world.asked == ["plan_day", "plan_day"]
     again = world.prompt("plan_day")
     assert again.startswith(world.requests[0].messages[1]["content"])
-    assert "there was no JSON in it" in again and "| Let me think about that." in again
-    assert decision.activity == Activity("nothing in particular", 480)
-    assert [(note.about, note.text) for note in decision.notes if isinstance(note, Noted)] == [
-        ("unreadable plan", "Let me think about that.")
-    ]
+    assert "it held no part of the day" in again and "| Let me think about that." in again
+    assert decision.activity == Activity("seeing to one thing and another", 540, "Row 1: bedroom")
+    noted = {note.about: note.text for note in decision.notes if isinstance(note, Noted)}
+    assert noted["unreadable plan"] == "Let me think about that."
+    assert "09:00-12:00 feeding the bees @ Green: lawn" in noted["lives by habit"]
+    # It speaks, and what it agrees to goes before its habits; it is not asked for a plan again before the next day.
+    taken = await world.talk(430)
+    assert any("15:00-16:30 rowing @ Green: lawn" in note.text for note in taken.notes if isinstance(note, Noted))
+    assert taken.activity == Activity("seeing to one thing and another", 540, "Row 1: bedroom")
+    lived = []
+    while world.activity is not None and not world.activity.asleep:
+        lived.append(world.activity.doing)
+        await world.decide(world.activity.until)
+    assert [each for each in lived if each != "seeing to one thing and another"] == ["feeding the bees", "rowing"]
+    assert world.asked.count("plan_day") == 2 and not {"replan", "decompose"} & set(world.asked)
     world.replies["plan_day"] = DAY
-    assert (await world.decide(480)).activity == Activity("boiling an egg", 510, "Row 1: bedroom")
+    assert world.activity is not None
+    assert (await world.decide(world.activity.until)).activity == Activity("boiling an egg", 1890, "Row 1: bedroom")
 
 
 async def test_unreadable_steps_leave_the_parts_of_the_plan_and_an_unreadable_summary_the_words() -> None:

@@ -392,7 +392,7 @@ def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
     events, _ = lived(simulation)
     read = read_timelines(events, starts, simulation.minutes)
     assert len(of_kind(events, "talked")) > 20
-    assert len(of_kind(events, "slept")) > 5
+    assert len(of_kind(events, "slept")) > 3
     for name, line in read.items():
         # One conversation at a time, and none asleep; whoever talks or sleeps stays where it is.
         engaged = [(talk.minute, talk.until) for talk in line.talks]

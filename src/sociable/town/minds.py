@@ -40,6 +40,8 @@ class Sighting:
     talking_to: str = ""
     free: bool = True
     """Whether it is awake and in no conversation, and so can be spoken to."""
+    walking: bool = False
+    """Whether it is still on the way to where it does this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Talk:
     """The number of times this resident has spoken."""
     turns_left: int
     """The number of times it may still speak, this turn included."""
+    walking: bool = False
+    """Whether this resident is on the way to where it does what it does."""
 
 
 @dataclass(frozen=True, slots=True)

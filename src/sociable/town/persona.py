@@ -73,6 +73,10 @@ def find_acquaintances(persona: Persona, people: Mapping[str, Persona]) -> dict[
     return {name: f"{people[name].learned} {note}".strip() for name, note in persona.ties.items() if name in people}
 
 
+AT_HOME = "seeing to one thing and another"
+"""The activity of whoever has no habit for an hour."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A part of an ordinary day, in minutes of the simulation."""

@@ -271,7 +271,7 @@ class Simulation:
         sightings = []
         for other in near[: self.physics.bandwidth]:
             doing, free = other.activity.doing if other.activity else "", other.is_free(minute)
-            sightings.append(Sighting(other.name, doing, "" if free else other.talking_to, free))
+            sightings.append(Sighting(other.name, doing, "" if free else other.talking_to, free, bool(other.route)))
         return sightings
 
     def _decide(self, body: Body, minute: int) -> Decision | Awaitable[Decision] | None:
@@ -400,7 +400,8 @@ class Simulation:
 
     def _make_talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
         here, spoken = self.town.find_address(body.tile), sum(line.speaker == body.name for line in lines)
-        return Talk(minute, other.name, here, tuple(lines), began, spoken, self.physics.turns_each - spoken)
+        left = self.physics.turns_each - spoken
+        return Talk(minute, other.name, here, tuple(lines), began, spoken, left, walking=bool(body.route))
 
     # 5. Walking.
 

@@ -22,27 +22,41 @@ from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.events import Line
 from sociable.town.map import Address, Tile, TownMap, find_neighbours
 from sociable.town.memory import Memory
-from sociable.town.minds import Sighting
+from sociable.town.minds import IDLE, Sighting
 from sociable.town.persona import Persona, make_ordinary_day
 
 PLACEHOLDERS = {
     name: frozenset(placeholders.split())
     for name, placeholders in {
         "resident": "name town persona acquaintances places walks",
-        "plan_day": "now weekday habits task agenda memories start next",
-        "replan": "now place plan task agenda memories start next",
-        "decompose": "now parts",
-        "react": "now place doing plan agenda people memories",
+        "plan_day": "now weekday habits task agenda memories form",
+        "replan": "now place why plan task agenda memories form",
+        "decompose": "now parts form",
+        "react": "now place doing plan agenda people memories form",
         "speak": "now place partner beginning acquaintance doing agenda memories task conversation subject turns form",
+        "conclude": "now partner place conversation plan agenda form",
+        "rate": "memories form",
+        "reflect": "now memories form",
+        "plan_day_form": "start next",
+        "replan_form": "start next",
+        "decompose_form": "",
+        "react_form": "",
         "speak_form": "",
+        "conclude_form": "",
+        "rate_form": "example",
+        "reflect_form": "",
+        "plan_day_form_plain": "start next",
+        "replan_form_plain": "start next",
+        "decompose_form_plain": "",
+        "react_form_plain": "",
         "speak_form_plain": "",
-        "conclude": "now partner place conversation plan agenda",
-        "rate": "memories count example",
-        "reflect": "now memories",
+        "conclude_form_plain": "",
+        "rate_form_plain": "",
+        "reflect_form_plain": "",
         "interview": "now doing plan agenda memories question name",
         "again": "problem reply",
         "tdp_general_plan": "task",
-        "tdp_plan_reminder": "task general_plan day",
+        "tdp_plan_reminder": "task general_plan day agenda memories",
         "tdp_conversation_reminder": "task general_plan",
         "tdp_for_planning": "task reminder",
         "tdp_for_talking": "task general_plan reminder",
@@ -160,13 +174,17 @@ def render_place(address: Address | None) -> str:
 
 
 def render_memories(memories: Iterable[Memory], clock: Clock) -> str:
-    """One line each, in order of time."""
+    """One line each, in order of time; of those that say the same the last."""
     lines = []
-    for memory in sorted(memories, key=lambda memory: memory.number):
+    for memory in sorted({memory.text: memory for memory in sorted(memories, key=_number)}.values(), key=_number):
         minute, kind = memory.minute, _KINDS.get(memory.kind)
         source = f"{clock.to_datetime(minute):%a} {format_time_of_day(minute)}, {kind}: " if kind else ""
         lines.append(f"- {source}{put_on_one_line(memory.text)}")
     return quote("\n".join(lines) or "(nothing)")
+
+
+def _number(memory: Memory) -> int:
+    return memory.number
 
 
 _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan", "thought": "your thought", "told": "heard"}
@@ -195,7 +213,12 @@ def render_habits(persona: Persona, clock: Clock, day: int) -> str:
 
 def render_sighting(sighting: Sighting) -> str:
     talking = f" (talking to {sighting.talking_to})" if sighting.talking_to else ""
-    return put_on_one_line(f"{sighting.name}: {sighting.doing or 'nothing in particular'}{talking}")
+    return put_on_one_line(f"{sighting.name}: {render_doing(sighting.doing, sighting.walking)}{talking}")
+
+
+def render_doing(doing: str, walking: bool) -> str:
+    """What somebody does; whoever is still walking there does not do it yet."""
+    return put_on_one_line(f"{'on the way to: ' * (walking and bool(doing))}{doing or IDLE}")
 
 
 def render_transcript(lines: Sequence[Line]) -> str:

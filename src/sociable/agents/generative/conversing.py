@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sociable.agents.generative.plain_replies import read_choice, read_conclusion_lines
 from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH
 from sociable.agents.generative.replies import (
     Unreadable,
     clean_text,
     find_day,
     find_importance,
+    find_name,
     find_times,
     is_yes,
     parse_fields,
@@ -63,6 +65,13 @@ def _strip_frame(text: str, speaker: str) -> str:
     return text[:SAYS_LENGTH].rstrip()
 
 
+def parse_choice(reply: str, names: Sequence[str]) -> str:
+    """The one of ``names`` that it goes up to; empty for nobody. Raises Unreadable where neither is said."""
+    if not (fields := parse_fields(reply) or read_choice(reply)):
+        raise Unreadable("it neither named somebody nor said nobody.")
+    return find_name(fields.get("talk_to"), names)
+
+
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Something a resident has promised, or means to do."""
@@ -103,10 +112,10 @@ class Conclusions:
 
 def parse_conclusions(reply: str, partner: str, minute: int, clock: Clock) -> Conclusions:
     """The conclusions in a reply. Raises Unreadable where there is no summary in it."""
-    fields = parse_fields(reply)
+    fields = parse_fields(reply) or read_conclusion_lines(reply, minute, clock)
     summary = clean_text(fields.get("summary"), SUMMARY_LENGTH)
     if not summary:
-        raise Unreadable('there was no "summary" in it.')
+        raise Unreadable("there was no summary in it.")
     agreed, told = (each if isinstance(each, list) else [each] for each in (fields.get("agreed"), fields.get("remember")))
     agreements = (parse_agreement(item, partner, minute, clock) for item in agreed[:MOST_AGREEMENTS])
     facts = [fact for each in told if (fact := clean_text(each, FACT_LENGTH))]
@@ -163,12 +172,15 @@ class Agenda:
         self.agreements.append(agreement)
         return True
 
+    def list_coming(self, minute: int) -> list[Agreement]:
+        """Those with an hour that are not over, the soonest first."""
+        coming = [each for each in self.agreements if each.start is not None and not each.is_over(minute)]
+        return sorted(coming, key=lambda each: each.start or 0)
+
     def render(self, minute: int, clock: Clock) -> str:
         """The agreements that are still to come, the soonest first, those without an hour at the end."""
-        coming = [each for each in self.agreements if each.start is not None and not each.is_over(minute)]
-        coming.sort(key=lambda each: each.start or 0)
         without_hour = [each for each in self.agreements if each.start is None]
-        shown = coming[:MOST_SHOWN] + without_hour[-MOST_OPEN_SHOWN:]
+        shown = self.list_coming(minute)[:MOST_SHOWN] + without_hour[-MOST_OPEN_SHOWN:]
         return quote("\n".join(f"- {each.render(clock)}" for each in shown) or "(nothing)")
 
 

@@ -7,17 +7,18 @@ words and interviews, ``react`` for whether to start talking, ``low`` for everyt
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative import briefing, conversing, reflecting
 from sociable.agents.generative.briefing import build_messages
-from sociable.agents.generative.conversing import Agenda, Agreement, Conclusions
-from sociable.agents.generative.planning import DayPlan, Frame, Part, parse_day_plan, parse_steps
+from sociable.agents.generative.conversing import LATE, Agenda, Agreement, Conclusions
+from sociable.agents.generative.planning import DayPlan, Frame, Part, make_habitual_plan, parse_day_plan, parse_steps
 from sociable.agents.generative.reflecting import MIDDLE_IMPORTANCE, RATED_AT_ONCE
-from sociable.agents.generative.replies import Unreadable, find_name, require_fields
+from sociable.agents.generative.replies import Unreadable
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
 from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import make_storable
@@ -25,6 +26,7 @@ from sociable.town.clock import MINUTES_PER_DAY, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
 from sociable.town.memory import Memory, MemoryKind
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Sighting, TakenAway, Talk, Utterance, View
+from sociable.town.persona import AT_HOME, make_ordinary_day
 
 TALK_COOLDOWN = 120
 """Minutes before a resident considers talking to the same person again: long enough for something new to have happened,
@@ -35,11 +37,22 @@ free again, and each consideration is a call."""
 STRETCH = 180
 """Minutes of a plan that are broken into steps at once; what comes later may still change."""
 INJECTED_IMPORTANCE = 8.0
-"""The importance of what is injected: whoever does it means it to be noticed."""
+"""The importance of what is injected: whoever does it means it to be noticed. What is seen and as important can change a day."""
+NEWS_PAUSE = 180
+"""Minutes between two plans that are made anew for something seen; models find much important."""
 COUNTED: frozenset[MemoryKind] = frozenset({"seen", "conversation", "told"})
 """Kinds whose importance brings a reflection nearer: what happens, not what was thought about it."""
 OF_PEOPLE: frozenset[MemoryKind] = frozenset({"fact", "conversation", "told", "thought"})
 """Kinds that come to mind about a person: what they were seen doing is short, holds their name, and would crowd out the rest."""
+
+BESIDE_PLANS: frozenset[MemoryKind] = OF_PEOPLE | {"seen"}
+"""Kinds that come to mind where the plan itself stands in the prompt."""
+
+_HEARD = "What you have just heard or agreed to changes your day, and you plan the rest of it anew."
+_LEARNT = (
+    "You have just come to know what stands below. Plan the rest of the day anew, with what it changes; where it changes nothing "
+    "for you, keep to the old plan."
+)
 
 REMEMBERED_FOR_PLANS = 12
 REMEMBERED_OF_PARTNER = 8
@@ -93,8 +106,12 @@ class GenerativeMind:
         """The minute by name at which it last decided that it had nothing to say to somebody."""
         self._reacted = -REACTION_PAUSE
         self._in_sight: set[str] = set()
-        self._doings: dict[str, str] = {}
-        """The doing by name that it last saw of somebody."""
+        self._doings: dict[str, Sighting] = {}
+        """By name how it last saw somebody."""
+        self._news: list[str] = []
+        """What has just come to its knowledge and may change its day."""
+        self._changed_for_news = -NEWS_PAUSE
+        """The minute in which it last planned anew for something seen."""
         self._known: Sequence[Memory] | None = None
         """The memories of the partner it is talking to, the same until the end of the conversation."""
         for fact in self._persona.facts:
@@ -108,7 +125,7 @@ class GenerativeMind:
         people = self._find_worth_considering(view)
         if view.activity is None and view.minute < self._persona.wakes:
             return self._make_decision(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
-        due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= reflecting.REFLECTION_THRESHOLD
+        due = bool(self._news) or len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= reflecting.REFLECTION_THRESHOLD
         step = self._find_step(view.minute) if over else None
         if people or due or (over and step is None):
             return self._think(view, over, people)
@@ -120,7 +137,7 @@ class GenerativeMind:
             await self._rate(view.minute, RATED_AT_ONCE)
         if self._gathered >= reflecting.REFLECTION_THRESHOLD:
             await self._reflect(view.minute)
-        activity = await self._find_next_activity(view) if over else None
+        activity = await self._consider_news(view) or (await self._find_next_activity(view) if over else None)
         talk_to = await self._react(view, activity, people) if people and not (activity and activity.asleep) else ""
         return self._make_decision(view, activity, talk_to)
 
@@ -143,7 +160,7 @@ class GenerativeMind:
         found = self.memory.retrieve(subject, talk.minute, REMEMBERED_OF_SUBJECT)
         known = {memory.number for memory in self._known}
         more = [memory for memory in found if memory.number not in known]
-        mine = self._activity.doing if self._activity else IDLE
+        seen = self._doings.get(partner, Sighting(partner, ""))
         text = self._render(
             "speak",
             talk.minute,
@@ -152,14 +169,14 @@ class GenerativeMind:
             beginning="You have gone up to them." if talk.began else "They have come up to you.",
             acquaintance=quote(put_on_one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
             doing=quote(
-                f"{self._persona.name}: {put_on_one_line(mine)}\n{partner}: {put_on_one_line(self._doings.get(partner, IDLE))}"
+                f"{self._persona.name}: {self._render_doing(talk.walking)}\n"
+                f"{partner}: {briefing.render_doing(seen.doing, seen.walking)}"
             ),
             memories=briefing.render_memories(self._known, self._clock),
             task=task,
             conversation=briefing.render_transcript(talk.lines),
             subject=briefing.render_memories(more, self._clock),
             turns=briefing.render_turns(talk.turns_left),
-            form=self._prompts["speak_form_plain" if situation.plain else "speak_form"].render(),
         )
         # Section A.2: temperature 0.
         reply = await situation.high.ask("speak", build_messages(self._resident, text), temperature=0.0)
@@ -191,18 +208,19 @@ class GenerativeMind:
             # What was on the agenda has been planned for already; what comes before the next rising cannot wait until then.
             if self.agenda.add(each) and plan is not None and each.start is not None and not each.is_over(until):
                 anew = anew or each.start < plan.wake + IDLE_MINUTES
-        activity = await self._replan(plan, talk, until) if anew and plan is not None else None
+        where, query = briefing.render_place(talk.address), f"plans for today. {partner}. {self._persona.currently}"
+        activity = await self._replan(plan, until, _HEARD, where, query) if anew and plan is not None else None
         return TakenAway(self._take_notes(), activity)
 
     # What others may ask.
 
     async def interview(self, question: str, minute: int) -> str:
         """Returns its answer to somebody outside the town; neither question nor answer is remembered."""
-        found = self.memory.retrieve(question, minute, REMEMBERED_FOR_PLANS, noting_use=False)
+        found = self.memory.retrieve(question, minute, REMEMBERED_FOR_PLANS, kinds=BESIDE_PLANS, noting_use=False)
         text = self._render(
             "interview",
             minute,
-            doing=quote(put_on_one_line(self._activity.doing if self._activity else IDLE)),
+            doing=quote(self._render_doing()),
             memories=briefing.render_memories(found, self._clock),
             question=quote(question),
             name=self._persona.name,
@@ -214,6 +232,8 @@ class GenerativeMind:
         """Tells it something from outside the simulation."""
         self._gathered += INJECTED_IMPORTANCE
         self._remember(minute, "told", text, INJECTED_IMPORTANCE)
+        self._news.append(text)
+        self.alarm = minute
 
     def restore(self, events: Iterable[AnyEvent]) -> None:
         """Remembers what its own part of a log says, in place of what it knew: for a scene taken out of a simulation."""
@@ -231,7 +251,7 @@ class GenerativeMind:
     def _perceive(self, view: View) -> None:
         self._activity = view.activity
         for sighting in view.sightings:
-            self._doings[sighting.name] = sighting.doing
+            self._doings[sighting.name] = sighting
         for sighting in view.news:
             # It remembers those it has talked with from the conversation.
             if sighting.doing and sighting.talking_to != self._persona.name:
@@ -260,12 +280,14 @@ class GenerativeMind:
                 memories=quote(
                     "\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))
                 ),
-                count=str(count),
                 example=", ".join(str(3 + place % 3) for place in range(min(count, 3))) + (", ..." if count > 3 else ""),
             )
             for memory, importance in zip(memories, found or [reflecting.EVERYDAY] * count, strict=True):
                 self.memory.rate(memory.number, importance)
                 self._gathered += importance if memory.kind in COUNTED else 0.0
+                if memory.kind == "seen" and importance >= INJECTED_IMPORTANCE and minute >= self._changed_for_news + NEWS_PAUSE:
+                    self._changed_for_news = minute
+                    self._news.append(memory.text)
 
     async def _reflect(self, minute: int) -> None:
         await self._rate(minute)
@@ -275,6 +297,16 @@ class GenerativeMind:
             self._remember(minute, "thought", thought.text, thought.importance)
 
     # Planning.
+
+    async def _consider_news(self, view: View) -> Activity | None:
+        """Another plan for the rest of today, if there is news that may change it; None where none can be read."""
+        told, plan = "\n".join(map(put_on_one_line, self._news)), self._plan
+        if not told or plan is None or view.activity is None or view.activity.asleep:
+            # Whoever plans the day next remembers it.
+            return None
+        self._news.clear()
+        query = f"{told} plans for today. {self._persona.currently}"
+        return await self._replan(plan, view.minute, f"{_LEARNT}\n{quote(told)}", briefing.render_place(view.address), query)
 
     async def _find_next_activity(self, view: View) -> Activity:
         minute = view.minute
@@ -286,14 +318,12 @@ class GenerativeMind:
             if minute >= self._midnight + self._persona.sleeps:
                 return self._sleep(self._midnight + MINUTES_PER_DAY + self._persona.wakes, minute)
             self._plan = await self._plan_day(minute)
-            if self._plan is None:
-                return Activity(IDLE, minute + IDLE_MINUTES)
         return await self._go_on_with(self._plan, minute)
 
     async def _go_on_with(self, plan: DayPlan, minute: int) -> Activity:
         if minute >= plan.bed:
             return self._sleep(plan.wake, minute)
-        self._steps = deque(await self._decompose(plan, minute))
+        self._steps = deque(plan.list_rest(minute) if plan.by_habit else await self._decompose(plan, minute))
         step = self._find_step(minute)
         assert step is not None, "the steps of a stretch begin with it"
         return step
@@ -308,29 +338,51 @@ class GenerativeMind:
             return None
         return Activity(self._steps[0].doing, self._steps[0].end, self._steps[0].place)
 
-    async def _plan_day(self, minute: int) -> DayPlan | None:
+    async def _plan_day(self, minute: int) -> DayPlan:
+        """The day's plan; one of habits where the model's cannot be read."""
         await self._rate(minute)
-        if self._target_driven is not None:
-            await self._target_driven.begin_day(minute)
         persona = self._persona
+        query = " ".join([f"plans for {self._clock.render_day(minute)}. {persona.currently}", *self._news])
+        self._news.clear()
+        if self._target_driven is not None:
+            known = self.memory.retrieve(query, minute, REMEMBERED_FOR_PLANS)
+            agenda = self.agenda.render(minute, self._clock)
+            await self._target_driven.begin_day(minute, agenda, briefing.render_memories(known, self._clock))
         before, wake = Part(minute, minute, "getting ready for the day", persona.home), MINUTES_PER_DAY + persona.wakes
+        frame = Frame(self._midnight, minute, before, self._midnight + persona.sleeps, self._midnight + wake)
         plan = await self._make_plan(
             "plan_day",
-            f"plans for {self._clock.render_day(minute)}. {persona.currently}",
-            Frame(self._midnight, minute, before, self._midnight + persona.sleeps, self._midnight + wake),
+            query,
+            frame,
             weekday=f"{self._clock.to_date(minute):%A}",
             habits=briefing.render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
         )
         if plan is not None and plan.words:
             self._remember(minute, "plan", plan.words, MIDDLE_IMPORTANCE)
+        return plan or self._plan_by_habit(frame)
+
+    def _plan_by_habit(self, frame: Frame) -> DayPlan:
+        """Makes a plan of habits and of what was agreed, and notes that."""
+        day = make_ordinary_day(self._persona, self._clock, self._midnight // MINUTES_PER_DAY)
+        habits = [Part(block.start, block.end, block.doing, block.place) for block in day]
+        agreed = [
+            Part(each.start, each.end or each.start + LATE, each.doing, each.place)
+            for each in self.agenda.list_coming(frame.now)
+            if each.start is not None
+        ]
+        plan = make_habitual_plan(agreed, habits, frame)
+        self._note(frame.now, "lives by habit", plan.in_lines)
         return plan
 
-    async def _replan(self, old: DayPlan, talk: Talk, minute: int) -> Activity | None:
+    async def _replan(self, old: DayPlan, minute: int, why: str, place: str, query: str) -> Activity | None:
         """Another plan for the rest of today; None when it cannot be read, and the old one holds."""
         doing = self._activity or Activity(IDLE, minute)
         frame = Frame(self._midnight, minute, Part(minute, minute, doing.doing, doing.place), old.bed, old.wake)
-        query = f"plans for today. {talk.partner}. {self._persona.currently}"
-        plan = await self._make_plan("replan", query, frame, place=briefing.render_place(talk.address))
+        if old.by_habit:
+            home = Part(minute, minute, AT_HOME, self._persona.home)
+            plan: DayPlan | None = self._plan_by_habit(replace(frame, before=home))
+        else:
+            plan = await self._make_plan("replan", query, frame, why=why, place=place)
         if plan is None:
             return None
         self._plan = plan
@@ -338,7 +390,9 @@ class GenerativeMind:
 
     async def _make_plan(self, purpose: str, query: str, frame: Frame, **told: str) -> DayPlan | None:
         """A plan for what is left of a day, made with the memories that ``query`` brings to mind."""
-        found = self.memory.retrieve(query, frame.now, REMEMBERED_FOR_PLANS)
+        # The plan for the rest of today stands in the prompt that changes it.
+        kinds = BESIDE_PLANS if purpose == "replan" else None
+        found = self.memory.retrieve(query, frame.now, REMEMBERED_FOR_PLANS, kinds=kinds)
         task = f"\n{self._target_driven.render_for_planning()}\n" if self._target_driven is not None else ""
         told |= {"memories": briefing.render_memories(found, self._clock), "task": task}
         plan = await self._ask(purpose, frame.now, lambda reply: parse_day_plan(reply, frame), **told)
@@ -360,15 +414,22 @@ class GenerativeMind:
     def _find_worth_considering(self, view: View) -> Sequence[Sighting]:
         """Everybody it could talk to, if the model is to be asked about them; nobody else.
 
-        It is asked when there is one whom it has not lately considered, or talked with; and then not too often.
+        It is asked when there is one whom it has not lately considered, or talked with, and with whom nothing is settled for
+        later; and then not too often.
         """
         rested, again = view.minute - TALK_COOLDOWN, view.minute >= self._reacted + REACTION_PAUSE
         able = [each for each in view.sightings if each.free and self._talked.get(each.name, rested) <= rested]
-        fresh = [each.name for each in able if self._considered.get(each.name, rested) <= rested]
+        settled = self._list_settled(view.minute) if able else ()
+        fresh = [each.name for each in able if self._considered.get(each.name, rested) <= rested and each.name not in settled]
         return able if fresh and (again or not self._in_sight.issuperset(fresh)) else ()
+
+    def _list_settled(self, minute: int) -> Collection[str]:
+        """The people with whom it has agreed on something that is still to come."""
+        return {name for each in self.agenda.list_coming(minute) for name in each.partners}
 
     def _find_next_look(self, view: View) -> int | None:
         """The minute at which to ask again though nobody new has come."""
+        settled = self._list_settled(view.minute) if view.sightings else ()
         looks = (
             max(
                 *(known[each.name] + TALK_COOLDOWN for known in (self._talked, self._considered) if each.name in known),
@@ -377,6 +438,7 @@ class GenerativeMind:
                 view.minute + (1 if each.free else REACTION_PAUSE),
             )
             for each in view.sightings
+            if each.name not in settled
         )
         return min(looks, default=None)
 
@@ -395,9 +457,9 @@ class GenerativeMind:
         chosen = await self._ask(
             "react",
             minute,
-            lambda reply: find_name(require_fields(reply).get("talk_to"), names),
+            lambda reply: conversing.parse_choice(reply, names),
             place=briefing.render_place(view.address),
-            doing=quote(put_on_one_line(doing.doing if doing else IDLE)),
+            doing=quote(briefing.render_doing(doing.doing if doing else "", view.walking and activity is None)),
             people=quote("\n".join(lines)),
             memories=briefing.render_memories(found, self._clock),
         )
@@ -410,7 +472,7 @@ class GenerativeMind:
     # Asking.
 
     def _render(self, purpose: str, minute: int, **told: str) -> str:
-        """The text of a question. Placeholders that are not ``told`` are filled with what holds at the minute."""
+        """The text of a question with its form. Placeholders that are not ``told`` are filled with what holds at the minute."""
         known: Mapping[str, Callable[[], str]] = {
             "now": lambda: self._clock.render_minute(minute),
             "plan": lambda: briefing.render_parts(self._plan.list_rest(minute) if self._plan is not None else ()),
@@ -418,9 +480,13 @@ class GenerativeMind:
             # Times for an example: from now to the next full hour but one.
             "start": lambda: format_time_of_day(minute),
             "next": lambda: format_time_of_day((minute // 60 + 1) * 60),
+            "form": lambda: self._render(f"{purpose}_form{'_plain' * self._situation.plain}", minute, **told),
         }
-        missing = briefing.PLACEHOLDERS[purpose] - told.keys()
-        return self._prompts[purpose].render(**told, **{name: known[name]() for name in missing})
+        wanted = briefing.PLACEHOLDERS[purpose]
+        return self._prompts[purpose].render(**{name: told[name] if name in told else known[name]() for name in wanted})
+
+    def _render_doing(self, walking: bool = False) -> str:
+        return briefing.render_doing(self._activity.doing if self._activity else "", walking)
 
     async def _ask(self, purpose: str, minute: int, read: Callable[[str], T], **told: str) -> T | None:
         """The reply as ``read`` reads it, or None. A model whose reply cannot be read is told why and may be asked again."""

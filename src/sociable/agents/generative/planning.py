@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
+from sociable.agents.generative.plain_replies import read_plan_lines, read_step_lines
 from sociable.agents.generative.replies import (
     Unreadable,
     clean_text,
@@ -15,9 +17,9 @@ from sociable.agents.generative.replies import (
     find_time,
     find_times,
     parse_fields,
-    require_fields,
 )
 from sociable.town.clock import MINUTES_PER_DAY, format_time_of_day
+from sociable.town.persona import AT_HOME
 
 SHORTEST_STEP, LONGEST_STEP = 5, 60
 """Minutes."""
@@ -55,6 +57,8 @@ class DayPlan:
     bed: int
     wake: int
     """The next morning."""
+    by_habit: bool = False
+    """Whether no model made it: its parts are lived as they are."""
 
     def list_rest(self, minute: int) -> list[Part]:
         """The parts that are left of it at a minute."""
@@ -88,10 +92,10 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
     """The plan in a reply, mended: a part without an end lasts until the next begins, a gap is filled by the part before it,
     of two that overlap the later begins in time, and parts in the past are left out. Raises Unreadable.
     """
-    fields = require_fields(reply)
+    fields = _find_plan(parse_fields(reply) or read_plan_lines(reply))
     parts = [part for item in _find_items(fields)[:MOST_PARTS] if (part := _parse_part(item, frame)) is not None]
     if not parts:
-        raise Unreadable('"hours" held no part with a time ("from") and what you do ("doing").')
+        raise Unreadable("it held no part of the day with a time and what you do.")
     parts.sort(key=lambda part: part.start)
     while len(parts) > 1 and _SLEEP.match(parts[0].doing) and parts[0].start <= frame.now:
         del parts[0]
@@ -100,7 +104,10 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
         # Nobody goes to bed for the night before noon.
         bed += frame.midnight + (MINUTES_PER_DAY if bed < MINUTES_PER_DAY // 2 else 0)
     while parts and _SLEEP.match(parts[-1].doing) and parts[-1].start > frame.now:
-        bed = parts.pop().start
+        night = parts.pop()
+        bed = night.start
+        if wake is None and night.end > frame.midnight + MINUTES_PER_DAY:
+            wake = night.end
     if bed is None:
         bed = max(frame.bed, parts[-1].end) if parts else frame.bed
     elif parts and bed <= parts[-1].start:
@@ -109,6 +116,29 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
     wake = frame.wake if wake is None else frame.midnight + MINUTES_PER_DAY + wake % MINUTES_PER_DAY
     words = clean_text(fields.get("plan"), PLAN_LENGTH)
     return DayPlan(words, _close_gaps(parts, frame, bed), bed, max(wake, bed + SHORTEST_SLEEP))
+
+
+def make_habitual_plan(agreed: Sequence[Part], habits: Sequence[Part], frame: Frame) -> DayPlan:
+    """What is left of a day by habit, for whoever cannot plan it: first what was ``agreed``, then ``habits``, else at home."""
+    bed, home = max(frame.now + 1, frame.bed), frame.before.place
+    edges = {minute for part in (*agreed, *habits) for minute in (part.start, part.end) if frame.now < minute < bed}
+    parts: list[Part] = []
+    for start, end in pairwise(sorted({frame.now, bed} | edges)):
+        due = (part for part in (*agreed, *habits) if part.start <= start < part.end)
+        part = next(due, Part(start, end, AT_HOME, home))
+        if parts and (parts[-1].doing, parts[-1].place) == (part.doing, part.place):
+            parts[-1] = replace(parts[-1], end=end)
+        else:
+            parts.append(replace(part, start=start, end=end))
+    return DayPlan("", tuple(parts), bed, max(frame.wake, bed + SHORTEST_SLEEP), by_habit=True)
+
+
+def _find_plan(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a plan; they may stand in one called "plan", and so may the hours alone."""
+    plan = fields.get("plan")
+    if "hours" not in fields and isinstance(plan, dict | list):
+        return {**fields, **(plan if isinstance(plan, dict) else {"hours": plan})}
+    return fields
 
 
 def _find_items(fields: Mapping[str, Any]) -> list[Any]:
@@ -136,7 +166,7 @@ def _parse_part(item: Any, frame: Frame) -> Part | None:
     start = _put_on_day(times[0], frame)
     end = _put_on_day(end_time if end_time is not None else times[-1], frame)
     if end <= start:
-        over_midnight = end_time is not None and end + MINUTES_PER_DAY - start < MINUTES_PER_DAY // 2
+        over_midnight = (end_time is not None or len(times) > 1) and end + MINUTES_PER_DAY - start < MINUTES_PER_DAY // 2
         end = end + MINUTES_PER_DAY if over_midnight else start + 1
     return Part(start, end, doing, clean_text(item.get("place"), PLACE_LENGTH))
 
@@ -161,10 +191,11 @@ def parse_steps(reply: str, parts: Sequence[Part]) -> list[Part]:
     Steps that do not name their part follow each other through all of them. A step without a place is where its part
     is; the last step of a part goes on to its end. Raises Unreadable.
     """
-    steps = [item for item in find_list(parse_fields(reply), "steps")[:MOST_STEPS] if isinstance(item, dict)]
+    fields = parse_fields(reply) or read_step_lines(reply)
+    steps = [item for item in find_list(fields, "steps")[:MOST_STEPS] if isinstance(item, dict)]
     steps = [item for item in steps if clean_text(item.get("doing"), DOING_LENGTH)]
     if not steps:
-        raise Unreadable('"steps" held nothing with "minutes" and "doing".')
+        raise Unreadable("it held no step with its minutes and what you do.")
     numbers = [find_number(item.get("part")) for item in steps]
     if any(number is None or not 1 <= number <= len(parts) for number in numbers):
         return _fill(steps, parts)

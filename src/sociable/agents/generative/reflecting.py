@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sociable.agents.generative.plain_replies import read_rating_lines, read_thought_lines
 from sociable.agents.generative.replies import (
     Unreadable,
     clean_text,
@@ -50,7 +51,7 @@ def choose_latest(memories: Sequence[Memory]) -> Sequence[Memory]:
 
 def parse_ratings(reply: str, count: int) -> list[float]:
     """A rating from 1 to 10 for each memory; missing ones are everyday. Raises Unreadable where there are none."""
-    fields = parse_fields(reply)
+    fields = parse_fields(reply) or read_rating_lines(reply, count)
     found = find_list(fields, "ratings")
     if len(found) == 1 and isinstance(found[0], dict) and len(found[0]) > 1:
         # {"ratings": {"1": 3, "2": 5}}
@@ -59,7 +60,7 @@ def parse_ratings(reply: str, count: int) -> list[float]:
         found = [fields[key] for key in map(str, range(1, count + 1)) if key in fields]
     ratings = [find_importance(_find_rating(each)) for each in found[:count]]
     if not any(ratings):
-        raise Unreadable('"ratings" held no numbers.')
+        raise Unreadable("it held no numbers.")
     return [rating or EVERYDAY for rating in ratings] + [EVERYDAY] * (count - len(ratings))
 
 
@@ -72,10 +73,10 @@ def _find_rating(value: object) -> object:
 def parse_thoughts(reply: str) -> Sequence[Thought]:
     """The thoughts in a reply. Raises Unreadable where there are none."""
     thoughts = []
-    for item in find_list(parse_fields(reply), "thoughts")[:MOST_THOUGHTS]:
+    for item in find_list(parse_fields(reply) or read_thought_lines(reply), "thoughts")[:MOST_THOUGHTS]:
         fields = item if isinstance(item, dict) else {"text": item}
         if said := clean_text(fields.get("text", fields.get("thought")), 400):
             thoughts.append(Thought(said, find_importance(fields.get("importance")) or MIDDLE_IMPORTANCE))
     if not thoughts:
-        raise Unreadable('"thoughts" held none.')
+        raise Unreadable("it held no thoughts.")
     return thoughts

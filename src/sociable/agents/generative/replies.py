@@ -108,13 +108,6 @@ class Unreadable(Exception):
     """Raised when a reply cannot be read; the text tells the model what was wrong with it."""
 
 
-def require_fields(text: str) -> dict[str, Any]:
-    """The object in a reply. Raises Unreadable where there is none."""
-    if not (fields := parse_fields(text)):
-        raise Unreadable("there was no JSON in it.")
-    return fields
-
-
 def find_list(fields: Mapping[str, Any], name: str) -> list[Any]:
     """A field that is a list, or an object as its only item; where there is no such field, the only list there is."""
     value = fields.get(name)

@@ -34,13 +34,13 @@ class TargetDrivenPlanning:
         self._today: int | None = None
         """The day of the reminder for planning."""
 
-    async def begin_day(self, minute: int) -> None:
-        """Makes what is missing on this day, in the order of the paper."""
+    async def begin_day(self, minute: int, agenda: str, memories: str) -> None:
+        """Makes what is missing on this day, in the order of the paper; the reminder knows what was agreed and remembered."""
         await self._make("general_plan")
         if self._today != minute // MINUTES_PER_DAY:
             self._today = minute // MINUTES_PER_DAY
             self._texts.pop("plan_reminder", None)
-        await self._make("plan_reminder", day=self._clock.render_day(minute))
+        await self._make("plan_reminder", day=self._clock.render_day(minute), agenda=agenda, memories=memories)
         await self._make("conversation_reminder")
 
     async def begin_to_talk(self) -> None:

@@ -21,7 +21,7 @@ from sociable.town.clock import MINUTES_PER_DAY, Clock, count_day, format_time_o
 from sociable.town.events import Agreed, AnyEvent, Planned, Remembered
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, View
-from sociable.town.persona import Block, Persona, make_ordinary_day
+from sociable.town.persona import AT_HOME, Block, Persona, make_ordinary_day
 
 EARLY_MINUTES = 2
 """The time before a thing begins at which people want to be there."""
@@ -37,8 +37,6 @@ LEAST_MINUTES = 25
 
 SMALL_TALK = json.loads((Path(__file__).parent / "data" / "small_talk.json").read_text(encoding="utf-8"))
 """The words of people without a model who have nothing to tell: openings, replies and closings."""
-
-AT_HOME = "seeing to one thing and another"
 
 
 @dataclass(frozen=True, slots=True)
