@@ -14,7 +14,7 @@ from lives import hashing_lives, lived, town
 from small_town import Scripted, idle, of_kind, small_town
 from virtual_time import run_in_virtual_time
 
-from sociable.town.bodies import Injection, Physics, can_always_meet, can_walk_into_sight
+from sociable.town.bodies import Closure, Injection, Physics, can_always_meet, can_walk_into_sight
 from sociable.town.events import REFUSED, Agreed, AnyEvent, Began, Talked, Walked, read_timelines, trace_walk
 from sociable.town.map import Address, Tile
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, TakenAway, Talk, View
@@ -305,6 +305,37 @@ def test_what_is_injected_reaches_a_sleeper_at_waking() -> None:
     assert ben.heard == [(5, "rain")]  # after a talk of four minutes
     assert cara.heard == [(7, "wind")]
     assert [(event.minute, event.resident) for event in of_kind(events, "noted")] == [(5, "Ben"), (7, "Cara"), (15, "Ann")]
+
+
+# Places that close.
+
+
+def test_a_place_that_closes_is_left_and_entered_by_nobody_any_more() -> None:
+    ann = Scripted({0: Activity("reading", 50, CHAIR), 10: Activity("reading", 50, CHAIR)})
+    ben = Scripted({0: Activity("sweeping", 14), 14: Activity("dancing", 50, CHAIR)})
+    cara = Scripted({0: Activity("sleeping", 20, asleep=True), 20: Activity("eating", 50)})
+    homes = {"Ann": (DEN, ann), "Ben": (BED, ben), "Cara": (DEN, cara)}
+    simulation = simulated(homes, 50, closures=[Closure(10, DEN)])
+    starts = {body.name: body.tile for body in simulation.bodies}
+    asyncio.run(simulation.run())
+    events = simulation.events
+    lives, town = read_timelines(events, starts, 50), simulation.town
+
+    def is_inside(name: str, minute: int) -> bool:
+        here = town.find_address(lives[name].tiles[minute])
+        return here is not None and here.is_within(DEN)
+
+    # Who is in it is told and asked at once, a sleeper at waking; they end up at the nearest tile that is no part of it.
+    assert ann.heard[0] == (10, f"{DEN} is closed.") and 10 in ann.views
+    assert cara.heard[0][0] == 20
+    assert [is_inside("Ann", minute) for minute in (9, 15)] == [True, False]
+    assert [is_inside("Cara", minute) for minute in (19, 25)] == [True, False]
+    # Who wants to go there afterwards learns of it then, and stays.
+    assert ben.heard == [(14, f"{DEN} is closed.")]
+    assert not any(is_inside("Ben", minute) for minute in range(50))
+    closed = [(event.minute, event.resident) for event in of_kind(events, "noted") if event.about == "closed place"]
+    assert closed == [(10, "Ann"), (14, "Ben")]
+    assert [event.address for event in of_kind(events, "began") if event.minute in (10, 14)] == ["", ""]
 
 
 # The run.

@@ -123,18 +123,21 @@ def fork(
     *,
     at: str,
     events: Sequence[str] = (),
+    closed: Sequence[str] = (),
     resident: str | None = None,
     anew: bool = False,
     watch: Watch | None = None,
 ) -> RunResult:
-    """Lives an episode again, in a run folder of its own, with ``events`` that ``resident``, or everybody, learns at a moment.
+    """Lives an episode again, in a run folder of its own, with ``events`` that ``resident``, or everybody, learns at a moment,
+    and with places that are ``closed`` from then on.
 
     What is the same up to there, and wherever nothing has changed, comes from the journal, which is copied; only what differs
     is asked. With ``anew`` every model is asked anew from that moment on. The run may be unfinished.
     """
     source, target = Path(folder), Path(out)
-    if not events and not anew:
-        raise InputError("A fork changes something: name an event with --inject TEXT, or ask anew with --anew.")
+    if not events and not closed and not anew:
+        ways = "name an event with --inject TEXT or a place with --close PLACE, or ask anew with --anew."
+        raise InputError(f"A fork changes something: {ways}")
     run = _load_town_run(source)
     settings = use_kept_inputs(RunSettings.model_validate(run.manifest["settings"]), run.manifest, source)
     task, repeat = _find_task_and_repeat(episode, run.study, settings.repeats, source)
@@ -145,6 +148,7 @@ def fork(
         **settings.options,
         "tasks": [task],
         "injected": [*settings.options.get("injected", ()), *injected],
+        "closed": [*settings.options.get("closed", ()), *({"minute": minute, "place": place} for place in closed)],
         "fork": {"repeat": repeat, "anew_from": minute if anew else None},
     }
     begin_run(settings.model_copy(update={"options": options, "repeats": 1, "limit": None}), target)

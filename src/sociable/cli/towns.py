@@ -44,6 +44,7 @@ def fork(
     at: At,
     out: Annotated[Path, typer.Option("--out", help="The new run folder.")],
     inject: Annotated[list[str] | None, declare_option("--inject", "TEXT", "Something that happens then; repeatable.")] = None,
+    close: Annotated[list[str] | None, declare_option("--close", "PLACE", "A place that closes then; repeatable.")] = None,
     resident: Annotated[
         str | None, declare_option("--resident", "NAME", "The resident who learns of it; by default everybody.")
     ] = None,
@@ -51,7 +52,10 @@ def fork(
 ) -> None:
     """Live an episode of stss again with something changed at a moment; what is the same costs nothing."""
     with show_progress(out) as progress:
-        result = api.towns.fork(folder, episode, out, at=at, events=inject or (), resident=resident, anew=anew, watch=progress)
+        injected, closed = inject or (), close or ()
+        result = api.towns.fork(
+            folder, episode, out, at=at, events=injected, closed=closed, resident=resident, anew=anew, watch=progress
+        )
     show_report([result])
 
 

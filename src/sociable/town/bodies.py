@@ -47,6 +47,14 @@ class Injection:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A place, with everything in it, that nobody can go to from a minute on; whoever is there leaves."""
+
+    minute: int
+    place: Address
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Body:
     """One resident as the town knows it. Only the simulation changes it."""
@@ -93,6 +101,8 @@ class Body:
     """The resident who must get on before it can."""
     log: list[AnyEvent] = field(default_factory=list)
     injections: deque[Injection] = field(default_factory=deque)
+    closures: deque[Closure] = field(default_factory=deque)
+    """Those that it has not met with yet."""
 
     def is_free(self, minute: int) -> bool:
         """Whether it was awake and in no conversation in a minute of which its state is known."""

@@ -18,16 +18,17 @@ from __future__ import annotations
 import asyncio
 import heapq
 import math
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import isawaitable
 from typing import Any, TypeVar
 
 from sociable.core.seeding import make_generator
-from sociable.town.bodies import Body, Injection, Physics, Scheduler
+from sociable.town.bodies import Body, Closure, Injection, Physics, Scheduler
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
-from sociable.town.map import Address, Tile, TownMap
+from sociable.town.map import Address, Tile, TownMap, find_neighbours
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
 
@@ -54,6 +55,7 @@ class Simulation:
         places: PlaceFinder | None = None,
         minutes: int = 2 * MINUTES_PER_DAY,
         injections: Iterable[Injection] = (),
+        closures: Iterable[Closure] = (),
         seed: int = 0,
         label: str = "",
     ) -> None:
@@ -76,6 +78,9 @@ class Simulation:
         self.by_name: Mapping[str, Body] = {body.name: body for body in self.bodies}
         for injection in sorted(injections, key=lambda each: each.minute):
             self.by_name[injection.resident].injections.append(injection)
+        self._closures = sorted(closures, key=lambda each: each.minute)
+        for body in self.bodies:
+            body.closures.extend(self._closures)
         self._occupants: dict[tuple[int, int, int], set[Body]] = defaultdict(set)
         """The bodies in each cell, a part of a zone wider than anybody can see: a street may have the whole town in it."""
         for body in self.bodies:
@@ -276,12 +281,13 @@ class Simulation:
 
     def _decide(self, body: Body, minute: int) -> Decision | Awaitable[Decision] | None:
         """Steps 1 and 2. None: the resident goes on as it was."""
+        while body.closures and body.closures[0].minute <= minute:
+            self._close(body, body.closures.popleft(), minute)
         mind, activity = body.mind, body.activity
         while body.injections and body.injections[0].minute <= minute:
             text = body.injections.popleft().text
             body.note(minute, "injected event", text)
-            if isinstance(mind, Injectable):
-                mind.inject(minute, text)
+            _tell(body, minute, text)
         over = activity is None or minute >= activity.until
         asked = over or (mind.alarm is not None and minute >= mind.alarm)
         if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:
@@ -405,15 +411,46 @@ class Simulation:
 
     # 5. Walking.
 
+    def _close(self, body: Body, closure: Closure, minute: int) -> None:
+        """Ends what somebody does, or is on the way to do, at a place that closes."""
+        here = self.town.find_address(body.tile)
+        concerned = (body.goal, here) if body.route else (here,)
+        if body.activity is not None and any(each is not None and each.is_within(closure.place) for each in concerned):
+            body.activity, body.route, body.goal = replace(body.activity, until=minute), "", None
+            _tell(body, minute, _say_closed(closure.place))
+
+    def _find_closure(self, address: Address | None, minute: int) -> Closure | None:
+        if address is None:
+            return None
+        return next((each for each in self._closures if each.minute <= minute and address.is_within(each.place)), None)
+
+    def _find_exit(self, tile: Tile, minute: int) -> Tile:
+        """The nearest free tile that is in no closed place; the tile itself where there is none."""
+        seen, spread = {tile}, deque([tile])
+        while spread:
+            near = spread.popleft()
+            if self._find_closure(self.town.find_address(near), minute) is None:
+                return near
+            ways = [each for each in find_neighbours(near) if each not in seen and self.town.is_free(each)]
+            seen.update(ways)
+            spread.extend(ways)
+        return tile
+
     def _begin(self, body: Body, activity: Activity, minute: int) -> None:
         """Turns to an activity, and to the way there."""
         self._end_leg(body)
         body.activity, body.route, body.goal = activity, "", None
         address = self.places.find(activity.place, body.home, self.town.find_address(body.tile)) if activity.place else None
+        if (closure := self._find_closure(address, minute)) is not None:
+            address = None
+            body.note(minute, "closed place", _say_closed(closure.place))
+            _tell(body, minute, _say_closed(closure.place))
         tiles = self.town.find_free_tiles(address) if address is not None else ()
         if not tiles:
             address = None
-            if activity.place:
+            if self._find_closure(self.town.find_address(body.tile), minute) is not None:
+                self._set_out(body, self._find_exit(body.tile, minute))
+            if activity.place and closure is None:
                 body.note(minute, "unknown place", f"'{activity.place}' is no place that can be reached; it stays where it is")
         elif address is not None and (body.tile not in tiles or address.thing):
             body.goal = address
@@ -492,6 +529,16 @@ class Simulation:
     def _finish(self, task: asyncio.Task[None]) -> None:
         self._open -= 1
         self._wake.set()
+
+
+def _tell(body: Body, minute: int, text: str) -> None:
+    """Lets somebody know something that nobody told it, if its mind can be told."""
+    if isinstance(body.mind, Injectable):
+        body.mind.inject(minute, text)
+
+
+def _say_closed(place: Address) -> str:
+    return f"{place} is closed."
 
 
 def _is_looking_for(body: Body, other: Body) -> bool:

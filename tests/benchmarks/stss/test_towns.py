@@ -119,6 +119,16 @@ def test_a_fork_asks_only_what_has_changed(run: Path, tmp_path: Path) -> None:
     assert runs.report([folder]).exists()
 
 
+def test_a_fork_in_which_a_place_closes(run: Path, tmp_path: Path) -> None:
+    place = next(event["address"] for event in reversed(events(run)) if event["kind"] == "began" and event["minute"] > 2000)
+    towns.fork(run, TASK, tmp_path / "fork", at="1 12:00", closed=[str(place).partition(":")[0]])
+    after = [event for event in events(tmp_path / "fork") if event["minute"] > 730]  # type: ignore[operator]
+    assert not any(str(event.get("address", "")).startswith(str(place)) for event in after)
+    assert any(event.get("about") == "closed place" for event in after)
+    with pytest.raises(InputError, match="there is no 'Atlantis' in Tern Harbour; its places are: "):
+        towns.fork(run, TASK, tmp_path / "other", at="1 12:00", closed=["Atlantis"])
+
+
 def test_a_fork_anew_asks_every_model_again(run: Path, tmp_path: Path) -> None:
     towns.fork(run, TASK, tmp_path / "fork", at="2 20:00", anew=True)
     with contextlib.closing(sqlite3.connect(tmp_path / "fork" / "calls.sqlite")) as database:

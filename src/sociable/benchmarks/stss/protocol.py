@@ -23,9 +23,9 @@ from sociable.core.records import Usage, make_episode_id
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.embeddings import load_encoder
 from sociable.models.protocol import Model, Reply, Request, Scope
-from sociable.town.bodies import Injection, Physics, can_always_meet, can_walk_into_sight
+from sociable.town.bodies import Closure, Injection, Physics, can_always_meet, can_walk_into_sight
 from sociable.town.clock import Clock
-from sociable.town.map import TownMap
+from sociable.town.map import Address, TownMap
 from sociable.town.memory import Embedded, MemoryStream
 from sociable.town.minds import Mind
 from sociable.town.persona import Persona, find_acquaintances
@@ -51,6 +51,8 @@ class Setting:
         for each in self.options.injected:
             when = f"{self.clock.render_minute(each.minute)}, {each.resident or 'everybody'}"
             yield f"An event was injected: {when} learned: {each.text}"
+        for closed in self.options.closed:
+            yield f"A place was closed: from {self.clock.render_minute(closed.minute)} on nobody could go to {closed.place}."
         if self.options.fork is not None and self.options.fork.anew_from is not None:
             yield f"A fork: from {self.clock.render_minute(self.options.fork.anew_from)} on every model was asked anew."
 
@@ -117,6 +119,7 @@ class Town:
                 for name in people
                 if each.resident in (name, "")
             ],
+            closures=[Closure(each.minute, Address.parse(each.place)) for each in options.closed],
             seed=setting.seed,
             label=self._item,
         )
@@ -149,7 +152,8 @@ class Town:
             seed=setting.seed,
             new_memory=partial(make_memory, options.embeddings),
             prompts=setting.prompts,
-            plain=options.plain and own,
+            # Without a partner the model under test plays everybody.
+            plain=options.plain and (own or seat.name == self._subject.name),
         )
         return find_architecture(options.agent if own else options.background_agent)(situation)
 

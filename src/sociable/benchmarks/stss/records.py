@@ -129,6 +129,14 @@ class Injected(Record):
     """Empty: everybody learns it."""
 
 
+class Closed(Record):
+    """A place that nobody can go to from a moment on."""
+
+    minute: int = Field(ge=0, lt=LAST_MINUTE)
+    place: str
+    """A sector of the map, or ``Sector: arena``."""
+
+
 class Fork(Record):
     """The episode that is lived again, of the run whose journal was copied."""
 
@@ -154,7 +162,7 @@ class StssOptions(Record):
     react: Literal["background", "performer"] = Field(
         default="background", description="the role whose model decides whether the performer starts talking"
     )
-    plain: bool = Field(False, description="ask the performer's model for its words only, for models too weak for JSON (A.2)")
+    plain: bool = Field(False, description="ask the model under test for plain lines, if it is too weak for JSON (A.2)")
     town: str | None = Field(default=None, description="another map: our JSON, Tiled's JSON, or a folder of Smallville's matrix")
     residents: str | None = Field(default=None, description="other residents: our JSON, or a folder of Smallville's personas")
     embeddings: str | None = Field(
@@ -163,4 +171,5 @@ class StssOptions(Record):
     )
     tasks: tuple[str, ...] = Field(default=(), description="only these tasks, by their names")
     injected: tuple[Injected, ...] = Field(default=(), description="events that residents learn of from outside")
+    closed: tuple[Closed, ...] = Field(default=(), description="places that nobody can go to from a moment on")
     fork: Fork | None = Field(default=None, description="another run's episode that this one is a fork of; see `sociable fork`")

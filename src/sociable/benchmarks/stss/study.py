@@ -19,6 +19,7 @@ from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, MeasuredByRule, Study, StudyOptions
 from sociable.town.clock import Clock
+from sociable.town.map import Address
 from sociable.town.places import PlaceFinder
 
 
@@ -27,7 +28,7 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
     measurement_type = Measured
     cluster_field = "template"
     input_options = ("town", "residents")
-    tested_options = frozenset({"agent", "tasks", "scheduler", "plain", "injected", "fork"})
+    tested_options = frozenset({"agent", "tasks", "scheduler", "plain", "injected", "closed", "fork"})
     unasked = {**Study.unasked, Role.JUDGE: "{benchmark} is scored from its event log, which nobody judges"}
 
     def __init__(self, options: StudyOptions[StssOptions]) -> None:
@@ -38,6 +39,12 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         self.inputs = inputs = load_inputs(options.dataset, own, Clock(), seed=options.seed, limit=options.limit)
         if unknown := {each.resident for each in own.injected if each.resident} - set(inputs.people):
             raise InputError(f"injected: nobody is called '{min(unknown)}' in {inputs.town.name}.")
+        sectors = {address.sector for address in inputs.town.places}
+        for place in (each.place for each in own.closed):
+            if place not in sectors and Address.parse(place) not in inputs.town.places:
+                raise InputError(
+                    f"closed: there is no '{place}' in {inputs.town.name}; its places are: {', '.join(sorted(sectors))}."
+                )
         self.setting = Setting(inputs.town, PlaceFinder(inputs.town), inputs.people, Clock(), own, options.seed, options.prompts)
         self.scenarios = inputs.tasks
         self.metrics = declare_metrics({name: task.type for name, task in self.scenarios.items()})
