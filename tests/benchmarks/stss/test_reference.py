@@ -14,8 +14,9 @@ import pytest
 
 from sociable.api import runs
 from sociable.benchmarks.stss.dataset import TaskTemplate
+from sociable.benchmarks.stss.phrases import PHRASES
 from sociable.benchmarks.stss.reference import Performer, make_performer
-from sociable.benchmarks.stss.residents import SMALL_TALK, RoutineMind, World
+from sociable.benchmarks.stss.residents import RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError
@@ -141,10 +142,9 @@ def test_whom_the_heuristic_addresses(make_task: Callable[..., Task], performer:
     assert sees(pia, "Ben", "Ann") == ""  # neither again
     assert sees(pia, "Cy", minute=parse_minute("19:00", 2)) == ""  # it is over
     # With those it has nothing to say to it talks of the weather.
-    assert first_words(pia, "Ben") in SMALL_TALK["openings"]
+    assert first_words(pia, "Ben") in PHRASES["openings_morning"] + PHRASES["openings_day"]
     assert (
-        pia.speak(Talk(MONDAY_AT_TEN, "Ben", None, (Line(speaker="Ben", says="Hello."),), False, 0, 8)).says
-        in SMALL_TALK["replies"]
+        pia.speak(Talk(MONDAY_AT_TEN, "Ben", None, (Line(speaker="Ben", says="Hello."),), False, 0, 8)).says in PHRASES["replies"]
     )
 
 
@@ -178,7 +178,7 @@ def test_only_the_oracle_takes_another_time(
         assert "on Tuesday at 18:00" in answer and not ends
         assert (pia.moment, pia.settled) == (parse_minute("18:00", 2), ["Ann"])
     else:
-        assert answer in SMALL_TALK["closings"] and ends
+        assert answer in PHRASES["closings"] and ends
         assert pia.refused == {"Ann"}
 
 
@@ -246,14 +246,14 @@ def test_whoever_gave_no_answer_has_been_asked(make_task: Callable[..., Task], p
 
 EVERYTHING = bool(os.environ.get("SOCIABLE_ALL"))
 SEEDS = range(5) if EVERYTHING else range(1)
-PERFORMERS = ("oracle", "heuristic", "forgetful", "random", "silent") if EVERYTHING else ("oracle", "silent")
+PERFORMERS = ("oracle", "heuristic", "forgetful", "random", "spammer", "silent") if EVERYTHING else ("oracle", "spammer")
 
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_what_performers_score_on_every_template(
     half: int, live: Callable[..., Any], templates: Mapping[str, TaskTemplate]
 ) -> None:
-    """Set SOCIABLE_ALL to run all of it (a minute and a half); otherwise one seed, oracle and silent."""
+    """Set SOCIABLE_ALL to run all of it (some minutes); otherwise one seed, oracle and spammer."""
     # Every second template, so that two processes share the work; both halves hold all types.
     chosen = [template for place, template in enumerate(templates.values()) if place % 2 == half]
     scores: dict[tuple[str, TaskType], list[float]] = defaultdict(list)
@@ -261,14 +261,15 @@ def test_what_performers_score_on_every_template(
         _, measured = live(template.id, agent, seed)
         scores[agent, template.type].append(measured.score)
     for kind in TaskType:
-        if kind in (TaskType.APPOINTMENT, TaskType.HELP):
-            assert set(scores["oracle", kind]) == {1.0}, kind
         assert mean(scores["oracle", kind]) >= 0.8, kind
-        assert set(scores["silent", kind]) == {0.0}, kind
         if EVERYTHING:
+            assert set(scores["silent", kind]) == {0.0}, kind
             assert mean(scores["forgetful", kind]) <= mean(scores["heuristic", kind]) / 2, kind
             assert mean(scores["heuristic", kind]) <= mean(scores["oracle", kind]), kind
             assert mean(scores["random", kind]) <= mean(scores["heuristic", kind]) / 2, kind
+    # Each half has all types; whoever only repeats itself stays far below who answers.
+    spammed = [score for (agent, _), found in scores.items() if agent == "spammer" for score in found]
+    assert mean(spammed) < 0.35
 
 
 def test_the_silent_one_is_there_and_says_nothing(live: Callable[..., Any]) -> None:

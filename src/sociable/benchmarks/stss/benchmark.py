@@ -7,7 +7,7 @@ from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
 SAMPLING = {"temperature": 0.0, "max_tokens": 2048}
-AGENTS = ("oracle", "heuristic", "forgetful", "random", "silent")
+AGENTS = ("oracle", "heuristic", "forgetful", "random", "spammer", "silent")
 
 BENCHMARK = Benchmark(
     name="stss",

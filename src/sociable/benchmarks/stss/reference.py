@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from sociable.benchmarks.stss.residents import MEETING_MINUTES, RoutineMind, World
+from sociable.benchmarks.stss.keywords import is_doing
+from sociable.benchmarks.stss.phrases import find_question
+from sociable.benchmarks.stss.residents import MEETING_MINUTES, REMINDED_MINUTES, RoutineMind, World, answer_question
 from sociable.benchmarks.stss.speech import find_moments, is_refusal, say_moment, say_place
 from sociable.benchmarks.stss.task import LAST_MINUTE, Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY
@@ -24,7 +26,7 @@ _NOBODY = "taking a breath"
 _AGAIN_MINUTES = 60
 """The time after which the oracle looks for the same person again."""
 
-_CONSENT = re.compile(r"\b(yes|gladly|of course|i will|with pleasure|count me in)\b", re.IGNORECASE)
+CONSENT = re.compile(r"\b(yes|gladly|of course|i will|with pleasure|count me in)\b", re.IGNORECASE)
 """The words of a resident who agrees; in small talk much is good, and fine."""
 
 
@@ -32,6 +34,7 @@ class Performer(RoutineMind):
     """The heuristic: follows its day, and tells everything to whom it meets. The other performers differ from it."""
 
     negotiates = False
+    reminds = False
 
     def __init__(self, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind], rate: float = 0.0) -> None:
         """``others``: everybody else's habits, by name; ``rate``: the share of invitations in which it errs."""
@@ -42,6 +45,8 @@ class Performer(RoutineMind):
         """Everybody who is to be invited."""
         self.settled: list[str] = []
         """The people who have agreed."""
+        self._settled_at: dict[str, int] = {}
+        """The minute at which each of them agreed, so long as nobody has been reminded."""
         self.refused: set[str] = set()
         self.rate = rate
         self.place, self.moment = self._plan_event()
@@ -88,13 +93,24 @@ class Performer(RoutineMind):
     def choose_addressee(self, view: View) -> str:
         if view.minute >= self.task.end:
             return ""
-        return next((each.name for each in view.sightings if each.free and self.is_open_to(each.name)), "")
+        free = [each for each in view.sightings if each.free]
+        # Whoever is there already need not be asked to come.
+        wanted = (each.name for each in free if self.is_open_to(each.name) and not is_doing(each.doing, self.task.signs))
+        return next(wanted, "") or next((each.name for each in free if self._wants_to_remind(each.name, view.minute)), "")
+
+    def _wants_to_remind(self, name: str, minute: int) -> bool:
+        """Whether somebody has promised so long ago that it could have been forgotten, and not been reminded."""
+        return self.reminds and name in self.settled and minute >= self._settled_at[name] + REMINDED_MINUTES
 
     # Talking.
 
     def speak(self, talk: Talk) -> Utterance:
         says = ""
-        if self.is_open_to(talk.partner) and talk.place_in_turn == 0:
+        if talk.place_in_turn == 0 and self._wants_to_remind(talk.partner, talk.minute):
+            # Once for everybody.
+            self._settled_at[talk.partner] = LAST_MINUTE
+            says = self._remind()
+        elif self.is_open_to(talk.partner) and talk.place_in_turn == 0:
             says = self.invite(talk, self._choose_omission(talk.partner))
         elif self.is_open_to(talk.partner):
             answer = talk.lines[-1].says if talk.lines and talk.lines[-1].speaker == talk.partner else ""
@@ -129,10 +145,16 @@ class Performer(RoutineMind):
         }
         return words[task.type]
 
+    def _remind(self) -> str:
+        where = f", at {say_place(self.place)}" if self.place else ""
+        return f"You will not forget it? The {self.task.activity}, on {say_moment(self.moment, self.world.clock)}{where}."
+
     def _settle(self, talk: Talk, answer: str) -> str:
         """Takes the answer to an invitation. Returns a reply, or the empty string when nothing is left to say."""
         task, clock = self.task, self.world.clock
-        if _CONSENT.search(answer) and not is_refusal(answer):
+        if (question := find_question(answer)) is not None:
+            return answer_question(question, task, self.settled, clock)
+        if CONSENT.search(answer) and not is_refusal(answer):
             self._agree(talk)
             return ""
         moments = [moment for moment in find_moments(answer, talk.minute, clock) if task.start <= moment < task.end]
@@ -147,6 +169,7 @@ class Performer(RoutineMind):
 
     def _agree(self, talk: Talk) -> None:
         self.settled.append(talk.partner)
+        self._settled_at[talk.partner] = talk.minute
         if self.task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
             self._commit(talk.minute)
         if self._own is not None:
@@ -177,7 +200,7 @@ class Oracle(Performer):
     ``oracle@p`` leaves something out in a share p of its invitations (the same ones for a smaller p).
     """
 
-    negotiates = True
+    negotiates = reminds = True
 
     def _choose_moment(self) -> int:
         """The half hour at which it and most of those it wants are free, the latest of several; for an appointment both."""
@@ -245,6 +268,18 @@ class RandomPerformer(Performer):
         return super().invite(talk, omitted)
 
 
+class Spammer(Performer):
+    """Understands nothing: tells everybody its goal and its description, turn by turn, whatever they say, and again."""
+
+    def is_open_to(self, name: str) -> bool:
+        return True
+
+    def speak(self, talk: Talk) -> Utterance:
+        task = self.task
+        texts = (f"{task.first_person} Please come!", task.description)
+        return Utterance(texts[talk.place_in_turn % 2])
+
+
 class Silent(Performer):
     """Talks to nobody, and does its own part."""
 
@@ -260,6 +295,7 @@ _KINDS: Mapping[str, type[Performer]] = {
     "heuristic": Performer,
     "forgetful": Forgetful,
     "random": RandomPerformer,
+    "spammer": Spammer,
     "silent": Silent,
 }
 

@@ -1,24 +1,26 @@
 """Residents without a model: a mind that follows its day and talks of the weather, and the background characters.
 
 The reference residents accept an invitation that names what its type needs, does not clash with what they have agreed to and
-does not fall in their sleep or work; else they refuse, or propose another time; and then they really go. They do not ask
-back. They tell others what they were told to pass on.
+does not fall in their sleep or work, if it is anything for them: that depends on whom they know, what they do, and a draw for
+each person and task. Few say yes at once. Most want to know something more first; some do not want it at all. Whoever
+repeats itself is not listened to any longer. What is promised for another day can be forgotten, unless it is spoken of again.
+They tell others what they were told to pass on.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from sociable.benchmarks.stss.phrases import NEW_WORDS, Question, draw_opening, draw_phrase, find_question, find_words, is_answer
 from sociable.benchmarks.stss.speech import Said, find_moments, is_assent, parse_speech, say_moment, say_place
 from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Subtask, Task, TaskType
 from sociable.core.seeding import make_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, count_day, format_time_of_day
-from sociable.town.events import Agreed, AnyEvent, Planned, Remembered
+from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, View
 from sociable.town.persona import AT_HOME, Block, Persona, make_ordinary_day
@@ -34,9 +36,6 @@ MEETING_MINUTES = 50
 
 LEAST_MINUTES = 25
 """The shortest time for which people go to an event."""
-
-SMALL_TALK = json.loads((Path(__file__).parent / "data" / "small_talk.json").read_text(encoding="utf-8"))
-"""The words of people without a model who have nothing to tell: openings, replies and closings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +198,9 @@ class RoutineMind:
     def say_little(self, talk: Talk) -> Utterance:
         """Says something about nothing: an opening or a reply, and after that a goodbye, which ends the conversation."""
         draw = self.world.make_generator("says", self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
-        kind = "closings" if talk.place_in_turn else "openings" if talk.began else "replies"
-        return Utterance(draw.choice(SMALL_TALK[kind]), ends=talk.place_in_turn > 0)
+        if talk.began and not talk.place_in_turn:
+            return Utterance(draw_opening(talk.minute, draw))
+        return Utterance(draw_phrase("closings" if talk.place_in_turn else "replies", draw), ends=talk.place_in_turn > 0)
 
     def note_agreement(self, talk: Talk, engagement: Block) -> None:
         """Notes for the log that it has agreed to something in this conversation."""
@@ -218,12 +218,27 @@ class RoutineMind:
 QUIET_MINUTES = 240
 """The time for which two people who have talked need not talk again, unless one has something to tell."""
 
+REMINDED_MINUTES = 240
+"""The time after which speaking of a promise again reminds of it."""
+
+FORGOTTEN = 0.2
+"""The share of promises for another day that are forgotten unless they are spoken of again."""
+
+UNWILLING, CURIOUS, EAGER = 0.15, 0.35, 0.65
+"""How far somebody leans to a thing, from 0 to 1: below the first it is not for them, from the last on they say yes at once, and
+between they want to know one thing more, or two."""
+
+UNHELPFUL = 0.3
+"""The same below which somebody does no favour of several errands."""
+
+KNOWN, OF_INTEREST = 0.25, 0.15
+"""How much further somebody leans to what an acquaintance asks, and to what has to do with its own life."""
+
 _PASS_ON = re.compile(
     r"\b(pass (?:it|this|the word) on|spread the word|tell (?:\w+ )?(?:others|everybody|everyone|friends|people)|"
     r"bring (?:\w+ )?(?:friends|others|people|somebody|someone))\b",
     re.IGNORECASE,
 )
-_REMEMBERS = "Yes, I remember. I will be there."
 
 
 def count_errand_minutes(steps: Sequence[Subtask]) -> int:
@@ -231,10 +246,29 @@ def count_errand_minutes(steps: Sequence[Subtask]) -> int:
     return sum(step.minutes + 27 for step in steps) + 10
 
 
-class ReferenceResident(RoutineMind):
-    """A background character. It reads what it is told by rule (speech.py)."""
+def answer_question(question: Question, task: Task, others: Sequence[str], clock: Clock) -> str:
+    """What somebody who knows all about a task says to a question; ``others``: those who have promised to come."""
+    coming = " and ".join(each.split()[0] for each in others[-2:])
+    minutes = task.end - task.start if task.has_fixed_time else MEETING_MINUTES
+    return {
+        Question.WHO: f"{coming} promised, and I am asking a few more people."
+        if coming
+        else "You are among the first people I ask.",
+        Question.HOW_LONG: f"It takes {minutes} minutes or so, and nobody minds if somebody slips out earlier.",
+        Question.WHAT: f"You will see, it is simple. {task.description}",
+        Question.WHY: "I have wished for this since last winter, and it would mean a lot to me.",
+        Question.WHAT_TO_BRING: "You need nothing special, come just as you are, I have enough of everything to spare.",
+        Question.FAVOUR: "I am tied up the whole day and cannot leave, otherwise I would never trouble anybody with my errands.",
+    }[question]
 
-    def __init__(self, persona: Persona, world: World, task: Task, acquaintances: Collection[str]) -> None:
+
+class ReferenceResident(RoutineMind):
+    """A background character. It reads what it is told by rule (speech.py, phrases.py)."""
+
+    def __init__(
+        self, persona: Persona, world: World, task: Task, acquaintances: Collection[str], leaning: float | None = None
+    ) -> None:
+        """``leaning``: how far it leans to the task, from 0 to 1; by default that is found out (``_find_leaning``)."""
         super().__init__(persona, world)
         self.task = task
         self.agreement: Block | None = None
@@ -248,6 +282,65 @@ class ReferenceResident(RoutineMind):
         """An invitation that it was told to pass on."""
         self._proposal: Said | None = None
         """The invitation that it answered with a time of its own, at that time."""
+        self._leaning = self._find_leaning() if leaning is None else leaning
+        self._open = self._draw_questions()
+        """What it wants to know before it promises anything."""
+        self._asked: Question | None = None
+        """The question it has asked in the conversation that is going on."""
+        self._words: dict[str, set[str]] = defaultdict(set)
+        """The words by speaker that it has heard about the task in earlier conversations."""
+        self._repeated: dict[str, int] = defaultdict(int)
+        """The number of conversations by speaker in which it was told what it had been told."""
+        self._promises: list[Block] = []
+        self._promised = 0
+        """The minute of its promise."""
+        self._forgets = self._reminded = False
+        """Whether it will have forgotten its promise by then, unless somebody reminds it; and whether somebody has."""
+        self._heard_again: tuple[str, int] | None = None
+        """The conversation, by partner and minute, in which it was last told of what it had promised."""
+
+    # Whether it is anything for it.
+
+    def _find_leaning(self) -> float:
+        """Leans further to what somebody it knows asks, and to what has to do with its own life; the rest is a draw."""
+        task, persona = self.task, self.persona
+        own = find_words(
+            [persona.innate, persona.learned, persona.currently, *persona.facts, *(each.doing for each in persona.habits)]
+        )
+        groups = [*task.signs.keywords, *(group for step in task.subtasks for group in step.signs.keywords)]
+        is_of_interest = bool(own & find_words([task.activity, *(word for group in groups for word in group)]))
+        # The target of an appointment is somebody who could well want it.
+        least = UNWILLING if task.target else 0.0
+        draw = self.world.make_generator("leans", persona.name, task.id).random()
+        bonus = KNOWN * (task.performer in self._knows) + OF_INTEREST * is_of_interest
+        return max(least, (1 - KNOWN - OF_INTEREST) * draw + bonus)
+
+    def _draw_questions(self) -> list[Question]:
+        if self._leaning >= EAGER:
+            return []
+        if self.task.type is TaskType.HELP:
+            return [Question.FAVOUR]
+        draw = self.world.make_generator("asks", self.persona.name, self.task.id)
+        known = [Question.WHO, Question.HOW_LONG, Question.WHAT, Question.WHY, Question.WHAT_TO_BRING]
+        # Between two there is nobody else.
+        return draw.sample(known[1:] if self.task.target else known, 1 if self._leaning >= CURIOUS else 2)
+
+    def _say(self, kind: str, talk: Talk, **slots: str) -> str:
+        draw = self.world.make_generator("says", kind, self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
+        return draw_phrase(kind, draw, **slots)
+
+    # The day.
+
+    def decide(self, view: View) -> Decision:
+        promise = self.agreement
+        if not self._forgets or promise is None or view.minute < self._find_departure(promise):
+            return super().decide(view)
+        self._forgets, self.tile = False, view.tile
+        self.engagements.remove(promise)
+        self._set_alarm(view.minute)
+        decision = super().decide(view)
+        note = Noted(minute=view.minute, resident=self.persona.name, about="forgot a promise", text=promise.doing)
+        return replace(decision, notes=[*decision.notes, note])
 
     # Meeting.
 
@@ -257,7 +350,7 @@ class ReferenceResident(RoutineMind):
     def _is_willing_to_talk(self, name: str, minute: int) -> bool:
         if self._has_news_for(name, minute):
             return True
-        if minute - self._talked.get(name, -QUIET_MINUTES) < QUIET_MINUTES:
+        if minute - self._talked.get(name, -QUIET_MINUTES) < QUIET_MINUTES or self._repeated[name] > 1:
             return False
         # Once an hour for every pair, so that looking again does not make talking likelier.
         chance = 0.5 if name in self._knows else 0.15
@@ -275,25 +368,77 @@ class ReferenceResident(RoutineMind):
             if self._news is None or not self._has_news_for(talk.partner, talk.minute):
                 return self.say_little(talk)
             self._told.add(talk.partner)
-            return Utterance(self._pass_on(self._news))
+            return Utterance(self._pass_on(self._news, talk))
+        if self._news is not None and (question := find_question(heard[-1])) is not None:
+            # Whoever has heard of it from this resident asks it.
+            return Utterance(answer_question(question, self.task, [self.persona.name], self.world.clock))
         answer = self._answer(talk, heard)
         return self.say_little(talk) if answer is None else Utterance(answer)
 
     def _answer(self, talk: Talk, heard: Sequence[str]) -> str | None:
         """Answers an invitation; None where there is none, or all has been said about it."""
-        task, clock = self.task, self.world.clock
+        task, clock, partner = self.task, self.world.clock, talk.partner
         said = parse_speech(task, heard, talk.minute, clock)
         if not said.parts or (task.target and task.target != self.persona.name):
             return None
-        self._told.add(talk.partner)
+        self._told.add(partner)
+        known, asked, self._asked = self._words[partner], self._asked, None
         if self.agreement is not None:
-            known = any(line.says == _REMEMBERS for line in talk.lines)
-            return None if self.agreed_now or known else _REMEMBERS
+            return self._hear_again(talk)
+        if known and not self._is_new(heard, known):
+            return self._lose_patience(talk)
         if self._proposal is not None and is_assent(heard[-1]) and not find_moments(heard[-1], talk.minute, clock):
             return self._accept(talk, self._proposal, heard)
         if said.list_missing(task):
             return None
-        return self._promise_help(talk) if task.type is TaskType.HELP else self._accept(talk, said, heard)
+        helps = task.type is TaskType.HELP
+        if self._leaning < (UNHELPFUL if helps else UNWILLING):
+            return self._say("cannot_help" if helps else "does_not_want", talk)
+        if asked is not None:
+            before = known | find_words(heard[:-1])
+            if is_answer(asked, heard[-1], before, {each.split()[0] for each in task.residents}):
+                self._open.remove(asked)
+            elif not self._is_new(heard[-1:], before):
+                return self._lose_patience(talk)
+        if self._open:
+            self._asked = self._open[0]
+            return self._say(self._asked, talk)
+        return self._promise_help(talk) if helps else self._accept(talk, said, heard)
+
+    def _is_new(self, heard: Sequence[str], known: Collection[str]) -> bool:
+        return len(find_words(heard) - set(known)) >= NEW_WORDS
+
+    def _hear_again(self, talk: Talk) -> str | None:
+        """Is told of what it has promised already: once that reminds it, and it can be once too often."""
+        if self._heard_again == (talk.partner, talk.minute) or self.agreed_now:
+            return None
+        self._heard_again = (talk.partner, talk.minute)
+        if talk.minute >= self._promised + REMINDED_MINUTES and not self._reminded:
+            self._reminded, self._forgets = True, False
+            return self._say("remembers", talk)
+        self._repeated[talk.partner] += 1
+        if self._repeated[talk.partner] > 1:
+            self._leaning, self._open = 0.0, []
+            self.engagements = [each for each in self.engagements if each not in self._promises]
+            self.agreement = None
+            text = f"{talk.partner} spoke of it too often"
+            self.agreed_now.append(
+                Noted(minute=talk.minute, resident=self.persona.name, about="takes its promise back", text=text)
+            )
+        return self._say("had_enough", talk)
+
+    def _lose_patience(self, talk: Talk) -> str:
+        self._repeated[talk.partner] += 1
+        return self._say("had_enough", talk)
+
+    def _promise(self, talk: Talk, engagement: Block) -> None:
+        self._promises.append(engagement)
+        self.note_agreement(talk, engagement)
+        if self.agreement is None:
+            self.agreement, self._promised = engagement, talk.minute
+            is_later = engagement.start // MINUTES_PER_DAY > talk.minute // MINUTES_PER_DAY
+            draw = self.world.make_generator("forgets", self.persona.name, self.task.id).random()
+            self._forgets = is_later and self.task.type is not TaskType.HELP and draw < FORGOTTEN
 
     def _accept(self, talk: Talk, said: Said, heard: Sequence[str]) -> str:
         """Agrees if it can; if not, and the time is not fixed, proposes another."""
@@ -304,57 +449,57 @@ class ReferenceResident(RoutineMind):
         spans = self.find_free_spans(LEAST_MINUTES if fixed else MEETING_MINUTES, max(begin, talk.minute), end)
         if not spans:
             if fixed:
-                return "That is kind of you, but I cannot make it then. I hope it goes well."
+                return self._say("cannot_come", talk)
             # Another time of its own: on a half hour, as early as it is free.
             free = self.find_free_spans(MEETING_MINUTES, max(task.start, talk.minute + 60), task.end)
             starts = ((-(-(begin + 10) // 30) * 30, until) for begin, until in free)
             other = next((start for start, until in starts if start + MEETING_MINUTES <= until), None)
             if other is None:
-                return "I am sorry, I have no hour free for that."
+                return self._say("cannot_come", talk)
             self._proposal = said._replace(moment=other)
-            return f"I would like to, but I cannot at that time. Could we say {say_moment(other, clock)} instead?"
+            return self._say("proposes", talk, when=say_moment(other, clock))
         self._proposal = None
         start, end = spans[0]
-        self.agreement = self.engage(self._describe_thing(task.wordings or (task.activity,)), start, end, place, talk.minute)
-        self.note_agreement(talk, self.agreement)
+        self._promise(talk, self.engage(self._describe_thing(task.wordings or (task.activity,)), start, end, place, talk.minute))
         if fixed and any(map(_PASS_ON.search, heard)):
             self._news = said
             self._told |= {task.performer, talk.partner}
         where = f", at {say_place(place)}" if place else ""
-        return f"Yes, gladly: {task.activity}, {say_moment(start, clock)}{where}. I will be there."
+        return self._say("accepts", talk, what=task.activity, when=say_moment(start, clock), where=where)
 
     def _promise_help(self, talk: Talk) -> str:
         """Fits every step into a free time, in order, with the ways between."""
         task, world = self.task, self.world
         spans = self.find_free_spans(count_errand_minutes(task.subtasks), max(task.start, talk.minute + 10), task.end)
         if not spans:
-            return "I would if I could, but I have no time for it that day. I am sorry."
+            return self._say("cannot_help", talk)
         at = spans[0][0] + 10
         for number, step in enumerate(task.subtasks):
             if number:
                 at += world.count_travel_minutes(world.find_tile(task.subtasks[number - 1].place), step.place)
             doing = self._describe_thing(step.wordings or (step.doing,))
-            engagement = self.engage(doing, at, at + step.minutes + 10, step.place, talk.minute)
-            self.agreement = self.agreement or engagement
-            self.note_agreement(talk, engagement)
+            self._promise(talk, self.engage(doing, at, at + step.minutes + 10, step.place, talk.minute))
             at += step.minutes + 12
         day, _, time = say_moment(spans[0][0] + 10, world.clock).partition(" at ")
-        return f"Of course I will do that for you, one after the other: {day} at about {time}. Do not worry about it."
+        return self._say("promises_help", talk, day=f"on {day}", time=time)
 
     def _describe_thing(self, wordings: Sequence[str]) -> str:
         """Describes the thing in words of its own."""
         return self.world.make_generator("wording", self.persona.name, wordings[0]).choice(wordings)
 
-    def _pass_on(self, news: Said) -> str:
+    def _pass_on(self, news: Said, talk: Talk) -> str:
         task = self.task
         assert news.moment is not None
-        where = f" at {say_place(task.place)}" if task.place else ", from wherever you are"
+        where = f", at {say_place(task.place)}" if task.place else ", from wherever you are"
         when = say_moment(news.moment, self.world.clock)
-        return f"Have you heard? There is the {task.activity}, {when}{where}. {task.performer.split()[0]} is putting it on."
+        return self._say("passes_on", talk, what=task.activity, when=when, where=where, who=task.performer.split()[0])
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
-        self._talked[talk.partner] = until
-        if self.agreed_now:
+        self._talked[talk.partner], self._asked = until, None
+        heard = [line.says for line in talk.lines if line.speaker == talk.partner]
+        if parse_speech(self.task, heard, talk.minute, self.world.clock).parts:
+            self._words[talk.partner] |= find_words(heard)
+        if any(isinstance(each, Agreed) for each in self.agreed_now):
             text = f"I agreed with {talk.partner} on the {self.task.activity}."
             self.agreed_now.append(
                 Remembered(minute=until, resident=self.persona.name, memory="conversation", text=text, importance=6)

@@ -214,7 +214,8 @@ class Listener(ReferenceResident):
     """A reference resident that says what it took away from a conversation."""
 
     def __init__(self, scene: Scene, world: World, places: Sequence[str]) -> None:
-        super().__init__(scene.target.persona, world, scene.task, scene.target.acquaintances)
+        # What is measured is the performer's words; a partner that wants nothing would measure itself.
+        super().__init__(scene.target.persona, world, scene.task, scene.target.acquaintances, leaning=1.0)
         self._places = places
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
