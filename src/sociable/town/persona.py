@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Annotated
 
 from pydantic import AfterValidator
 
 from sociable.core.records import Record
 from sociable.town.clock import MINUTES_PER_DAY, Clock
+from sociable.town.map import Address
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -27,6 +30,10 @@ class Habit(Record):
     """``Sector: arena``."""
     work: bool = False
     """Whether one would have to be excused from it."""
+    company: tuple[str, ...] = ()
+    """The people, by full name, whom ``doing`` has there."""
+    alone: str = ""
+    """The doing where one of them is not in town; empty: the same."""
 
 
 def _check_name(name: str) -> str:
@@ -68,13 +75,40 @@ class Persona(Record):
     """The ties to people it knows well, by name: one line in the third person, or nothing."""
 
 
+def adapt_to_company(persona: Persona, present: Collection[str]) -> Persona:
+    """A persona in a town where only some people live: its habits have nobody in them who is not there."""
+    habits = [
+        habit.model_copy(update={"doing": habit.alone}) if habit.alone and not set(habit.company) <= set(present) else habit
+        for habit in persona.habits
+    ]
+    return persona.model_copy(update={"habits": tuple(habits)})
+
+
 def find_acquaintances(persona: Persona, people: Mapping[str, Persona]) -> dict[str, str]:
-    """The acquaintances of somebody among ``people``: by name, who they are and what there is between them."""
-    return {name: f"{people[name].learned} {note}".strip() for name, note in persona.ties.items() if name in people}
+    """The acquaintances of somebody among ``people``: who they are, what there is between them, and where to find them."""
+    return {
+        name: " ".join(filter(None, (people[name].learned, note, describe_whereabouts(people[name]))))
+        for name, note in persona.ties.items()
+        if name in people
+    }
+
+
+def describe_whereabouts(persona: Persona) -> str:
+    """Where somebody lives, and the places where its habits keep it longest in a week, as those who know it can tell."""
+    minutes: Counter[str] = Counter()
+    home = Address.parse(persona.home).sector
+    for habit in persona.habits:
+        if Address.parse(habit.place).sector != home:
+            minutes[habit.place] += (habit.end - habit.start) * len(habit.days)
+    often = " and ".join(place for place, _ in minutes.most_common(_MOST_PLACES))
+    return f"Lives at {home}{f'; often at {often}' if often else ''}."
 
 
 AT_HOME = "seeing to one thing and another"
 """The activity of whoever has no habit for an hour."""
+
+
+_MOST_PLACES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +132,19 @@ def make_ordinary_day(persona: Persona, clock: Clock, day: int) -> Sequence[Bloc
         if weekday in habit.days
     ]
     return sorted(blocks, key=lambda block: block.start)
+
+
+def merge_blocks(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks of a day without overlaps, in order of time: of two that meet, the one that is named first goes before."""
+    edges = sorted({minute for block in blocks for minute in (block.start, block.end)})
+    merged: list[Block] = []
+    for start, end in pairwise(edges):
+        due = next((block for block in blocks if block.start <= start < block.end), None)
+        if due is None:
+            continue
+        last = merged[-1] if merged else None
+        if last and last.end == start and (last.doing, last.place) == (due.doing, due.place):
+            merged[-1] = replace(last, end=end)
+        else:
+            merged.append(replace(due, start=start, end=end))
+    return merged

@@ -26,7 +26,7 @@ from sociable.town.clock import MINUTES_PER_DAY, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
 from sociable.town.memory import Memory, MemoryKind
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Sighting, TakenAway, Talk, Utterance, View
-from sociable.town.persona import AT_HOME, make_ordinary_day
+from sociable.town.persona import AT_HOME, Block, make_ordinary_day
 
 TALK_COOLDOWN = 120
 """Minutes before a resident considers talking to the same person again: long enough for something new to have happened,
@@ -363,14 +363,13 @@ class GenerativeMind:
 
     def _plan_by_habit(self, frame: Frame) -> DayPlan:
         """Makes a plan of habits and of what was agreed, and notes that."""
-        day = make_ordinary_day(self._persona, self._clock, self._midnight // MINUTES_PER_DAY)
-        habits = [Part(block.start, block.end, block.doing, block.place) for block in day]
+        habits = make_ordinary_day(self._persona, self._clock, self._midnight // MINUTES_PER_DAY)
         agreed = [
-            Part(each.start, each.end or each.start + LATE, each.doing, each.place)
+            Block(each.start, each.end or each.start + LATE, each.doing, each.place, work=True)
             for each in self.agenda.list_coming(frame.now)
             if each.start is not None
         ]
-        plan = make_habitual_plan(agreed, habits, frame)
+        plan = make_habitual_plan([*agreed, *habits], frame)
         self._note(frame.now, "lives by habit", plan.in_lines)
         return plan
 

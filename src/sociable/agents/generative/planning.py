@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from sociable.agents.generative.plain_replies import read_plan_lines, read_step_lines
@@ -19,7 +18,7 @@ from sociable.agents.generative.replies import (
     parse_fields,
 )
 from sociable.town.clock import MINUTES_PER_DAY, format_time_of_day
-from sociable.town.persona import AT_HOME
+from sociable.town.persona import AT_HOME, Block, merge_blocks
 
 SHORTEST_STEP, LONGEST_STEP = 5, 60
 """Minutes."""
@@ -118,19 +117,14 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
     return DayPlan(words, _close_gaps(parts, frame, bed), bed, max(wake, bed + SHORTEST_SLEEP))
 
 
-def make_habitual_plan(agreed: Sequence[Part], habits: Sequence[Part], frame: Frame) -> DayPlan:
-    """What is left of a day by habit, for whoever cannot plan it: first what was ``agreed``, then ``habits``, else at home."""
-    bed, home = max(frame.now + 1, frame.bed), frame.before.place
-    edges = {minute for part in (*agreed, *habits) for minute in (part.start, part.end) if frame.now < minute < bed}
-    parts: list[Part] = []
-    for start, end in pairwise(sorted({frame.now, bed} | edges)):
-        due = (part for part in (*agreed, *habits) if part.start <= start < part.end)
-        part = next(due, Part(start, end, AT_HOME, home))
-        if parts and (parts[-1].doing, parts[-1].place) == (part.doing, part.place):
-            parts[-1] = replace(parts[-1], end=end)
-        else:
-            parts.append(replace(part, start=start, end=end))
-    return DayPlan("", tuple(parts), bed, max(frame.wake, bed + SHORTEST_SLEEP), by_habit=True)
+def make_habitual_plan(blocks: Sequence[Block], frame: Frame) -> DayPlan:
+    """What is left of a day for whoever cannot plan it: what was agreed, and else its habits, in this order in ``blocks``."""
+    bed = max(frame.now + 1, frame.bed)
+    at_home = Block(frame.now, bed, AT_HOME, frame.before.place, work=False)
+    lived = [replace(block, start=max(block.start, frame.now), end=min(block.end, bed)) for block in (*blocks, at_home)]
+    merged = merge_blocks([block for block in lived if block.start < block.end])
+    parts = tuple(Part(block.start, block.end, block.doing, block.place) for block in merged)
+    return DayPlan("", parts, bed, max(frame.wake, bed + SHORTEST_SLEEP), by_habit=True)
 
 
 def _find_plan(fields: Mapping[str, Any]) -> Mapping[str, Any]:

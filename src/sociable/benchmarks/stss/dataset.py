@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -144,9 +145,13 @@ class _Habit(Record):
     place: Place
     days: tuple[Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], ...]
     doing: Text
+    alone: str = ""
 
-    def make_habit(self, start: int, end: int, *, work: bool) -> Habit:
-        return Habit(days=self.days, start=start, end=end, doing=self.doing, place=self.place, work=work)
+    def make_habit(self, start: int, end: int, names: Mapping[str, str], *, work: bool) -> Habit:
+        """``names``: everybody's full name by the short one."""
+        company = tuple(full for short, full in names.items() if re.search(rf"\b{re.escape(short)}\b", self.doing))
+        same = {name: getattr(self, name) for name in ("days", "doing", "alone", "place")}
+        return Habit(**same, start=start, end=end, company=company, work=work)
 
 
 class _Work(_Span, _Habit):
@@ -190,8 +195,13 @@ class ResidentRecord(Record):
     def make_persona(self, names: Mapping[str, str]) -> Persona:
         """``names``: everybody's full name by the short one."""
         wakes, sleeps = parse_minute(self.wakes), parse_minute(self.sleeps)
-        work = [each.make_habit(parse_minute(each.start), parse_minute(each.end), work=True) for each in self.work]
-        usual = [each.make_habit(parse_minute(each.at), parse_minute(each.at) + each.minutes, work=False) for each in self.usual]
+        others = {short: full for short, full in names.items() if short != self.short}
+        work = [each.make_habit(parse_minute(each.start), parse_minute(each.end), others, work=True) for each in self.work]
+        starts = [parse_minute(each.at) for each in self.usual]
+        usual = [
+            each.make_habit(start, start + each.minutes, others, work=False)
+            for start, each in zip(starts, self.usual, strict=True)
+        ]
         return Persona(
             **self.model_dump(exclude={"wakes", "sleeps", "home", "work", "usual", "ties"}),
             home=self.home["place"],

@@ -28,7 +28,7 @@ from sociable.town.clock import Clock
 from sociable.town.map import Address, TownMap
 from sociable.town.memory import Embedded, MemoryStream
 from sociable.town.minds import Mind
-from sociable.town.persona import Persona, find_acquaintances
+from sociable.town.persona import Persona, adapt_to_company, find_acquaintances
 from sociable.town.places import PlaceFinder
 from sociable.town.simulation import Simulation
 
@@ -98,7 +98,7 @@ class Town:
         self._setting = setting
 
         # 1. The task.
-        people = {name: setting.people[name] for name in task.residents}
+        people = {name: adapt_to_company(setting.people[name], task.residents) for name in task.residents}
         performer = people[task.performer]
         people[task.performer] = performer.model_copy(update={"currently": f"{performer.currently} {task.goal}"})
 
@@ -153,7 +153,7 @@ class Town:
             new_memory=partial(make_memory, options.embeddings),
             prompts=setting.prompts,
             # Without a partner the model under test plays everybody.
-            plain=options.plain and (own or seat.name == self._subject.name),
+            plain=options.plain and seat.model is self._subject.model,
         )
         return find_architecture(options.agent if own else options.background_agent)(situation)
 

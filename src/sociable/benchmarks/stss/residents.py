@@ -23,7 +23,7 @@ from sociable.town.clock import MINUTES_PER_DAY, Clock, count_day, format_time_o
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, View
-from sociable.town.persona import AT_HOME, Block, Persona, make_ordinary_day
+from sociable.town.persona import AT_HOME, Block, Persona, make_ordinary_day, merge_blocks
 
 EARLY_MINUTES = 2
 """The time before a thing begins at which people want to be there."""
@@ -185,9 +185,9 @@ class RoutineMind:
             return ()
         self._planned = day
         engaged = [each for each in self.engagements if each.start // MINUTES_PER_DAY == day]
-        blocks = sorted((each.start, each.end, each.doing, each.place) for each in [*self._find_habits(minute), *engaged])
         lines = [
-            f"{format_time_of_day(start)}-{format_time_of_day(end)} {doing} @ {place}" for start, end, doing, place in blocks
+            f"{format_time_of_day(each.start)}-{format_time_of_day(each.end)} {each.doing} @ {each.place}"
+            for each in merge_blocks([*engaged, *self._find_habits(minute)])
         ]
         return [Planned(minute=minute, resident=self.persona.name, plan="\n".join(lines))]
 

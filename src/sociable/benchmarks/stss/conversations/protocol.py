@@ -126,7 +126,7 @@ class _Play:
             seed=setting.seed,
             new_memory=partial(make_memory, options.embeddings),
             prompts=setting.prompts,
-            plain=options.plain and (performs or seat.name == self.seats[scene.performer.name].name),
+            plain=options.plain and seat.model is self.seats[scene.performer.name].model,
         )
         mind = find_architecture(architecture)(situation)
         # It is shown what is to be seen before it is given its memory: the look itself is to leave no trace there.
