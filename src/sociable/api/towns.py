@@ -101,12 +101,22 @@ def write_replay(folder: str | Path, episode: str, out: str | Path | None = None
 def write_export(folder: str | Path, episode: str, out: str | Path) -> list[str]:
     """The episode in Smallville's movement layout, for its own viewer, in ``out``, a new folder.
 
-    Returns what the viewer will not show as it was.
+    Returns what its reader should know: what the viewer will not show as it was, and the run's own warnings.
     """
     path = _check_new(out, "folder")
     run, found = _load_episode(Path(folder), episode)
     setting = run.study.setting
-    return export_smallville(found, setting.people, setting.town, setting.clock, path)
+    measured = run.find_measurement(found)
+    failure = [f"Not scored: {measured.failure}."] if measured and measured.failure else []
+    return export_smallville(
+        found,
+        setting.people,
+        setting.town,
+        setting.clock,
+        path,
+        score=f"{measured.score:.3f}: {measured.reason}" if measured and not failure else "",
+        warnings=[*failure, *run.notes],
+    )
 
 
 def write_map(out: str | Path, town: str | Path | None = None) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 from sociable.benchmarks.stss.dataset import BUNDLED, Inputs, TaskTemplate
 from sociable.benchmarks.stss.keywords import is_about, is_doing
 from sociable.benchmarks.stss.task import TaskType
-from sociable.core.view import MISSING, Block, Column, Document, Paragraph, Row, Section, Table, format_with_interval
+from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, format_with_interval
 from sociable.statistics.intervals import estimate_mean
 
 ACTIVITY_TEXTS = BUNDLED / "activity_texts.json"
@@ -43,7 +43,7 @@ def make_audit(inputs: Inputs) -> Document:
     sections: Mapping[str, Sequence[Block]] = {
         "The filter": [Paragraph(_ABOUT_TEXTS)] if texts else [],
         "Keywords and their own templates": list(_check_own_words(unread)) if unread else [],
-        "What was noticed": [Paragraph(remark) for remark in inputs.remarks],
+        "What was noticed": [Callout(remark) for remark in inputs.remarks],
         "Templates": [_make_templates_table(inputs)] if templates else [],
     }
     summary = _make_filter_table(templates, texts) if texts else _make_tasks_table(inputs)

@@ -159,8 +159,24 @@ def test_everybody_has_a_folder(exported: Exported) -> None:
 def test_what_the_viewer_will_not_show_is_said(exported: Exported, town: TownMap, tmp_path: Path) -> None:
     assert len(exported.losses) == 1
     assert "140 by 100" in exported.losses[0]
-    odd = StssEpisode.model_validate(EPISODE.model_dump() | {"id": "odd", "starts": {"Yannick Le Goff": (0, 0)}, "events": ()})
-    assert "Yannick Le Goff" in export_smallville(odd, PEOPLE, town, Clock(), tmp_path)[1]
+    told = export_smallville(EPISODE, PEOPLE, town, Clock(), tmp_path / "more", score="1.000: all came", warnings=["A fork."])
+    assert told == [*exported.losses, "A fork."]
+    for kind in ("storage", "compressed_storage"):
+        about = read(tmp_path / "more" / kind / "the-quiz-0" / "sociable.json")
+        assert (about["warnings"], about["score"]) == (told, "1.000: all came")
+        assert [Persona.model_validate(each) for each in about["people"]] == [PEOPLE[ANN], PEOPLE[BO]]
+
+
+@pytest.mark.parametrize("name", ["Yannick Le Goff", "Ana Maria de la Cruz", "Ann Ferry", "Cher"])
+def test_the_demo_page_finds_every_name(name: str, town: TownMap, tmp_path: Path) -> None:
+    odd = StssEpisode.model_validate(EPISODE.model_dump() | {"id": "odd", "starts": {name: (0, 0)}, "events": ()})
+    export_smallville(odd, {name: somebody(name)}, town, Clock(), tmp_path)
+    (key,) = read(tmp_path / "compressed_storage" / "odd" / "master_movement.json")["0"]
+    # The page's server makes an identifier of it, and its script a name of that.
+    assert key.replace(" ", "_").replace("_", " ", 1) == key
+    # Its page on one person opens the folder of the whole name.
+    assert " ".join(key.replace(" ", "_").split("_")) == name
+    assert (tmp_path / "compressed_storage" / "odd" / "personas" / name).is_dir()
 
 
 def test_what_cannot_be_written(town: TownMap, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 * ``storage/NAME/``, which ``/replay/NAME/0/`` plays: ``movement/STEP.json`` says where everybody is at the end of a step,
   ``environment/STEP.json`` where at its beginning, ``reverie/meta.json`` what it is, ``personas/`` who is in it.
 * ``compressed_storage/NAME/``, which ``/demo/NAME/0/3/`` plays: ``master_movement.json`` with what changes in each step.
+* ``sociable.json`` in both, which no viewer reads: the task, everybody's persona, who played whom, and what to beware of.
 
 A step is a minute, so that whoever walks six tiles a minute is seen to jump. The viewer draws Smallville's map whatever the
 town, and has pictures for its own people only. It puts texts into the page as they are, so markup in them is made harmless.
@@ -16,7 +17,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,19 @@ Json = dict[str, Any]
 
 
 def export_smallville(
-    episode: StssEpisode, people: Mapping[str, Persona], town: TownMap, clock: Clock, folder: Path
+    episode: StssEpisode,
+    people: Mapping[str, Persona],
+    town: TownMap,
+    clock: Clock,
+    folder: Path,
+    *,
+    score: str = "",
+    warnings: Sequence[str] = (),
 ) -> list[str]:
-    """Writes both forms of a finished episode into a new folder. Returns the things that the viewer will not show as they were.
+    """Writes both forms of a finished episode into a new folder. Returns what its reader should know.
 
-    Raises InputError where somebody's name cannot be that of a folder, and StorageFailure.
+    That is what the viewer will not show as it was, and the ``warnings`` of the run; with ``score``, the reason for the score,
+    and everything about the task and the people it stands in ``sociable.json`` beside both forms. Raises InputError where somebody's name cannot be that of a folder, and StorageFailure.
     """
     for resident in episode.starts:
         if not _NAME.fullmatch(resident):
@@ -65,9 +74,19 @@ def export_smallville(
         files[storage / "environment" / f"{step}.json"] = places
     # By step those who are shown otherwise than the step before; in the first all.
     files[compressed / "master_movement.json"] = {
-        str(step): {who: each for who, each in now.items() if each != before.get(who)}
+        str(step): {_name_for_demo(who): each for who, each in now.items() if each != before.get(who)}
         for step, (before, now) in enumerate(pairwise([{}, *steps]))
     }
+    warnings = [*_list_losses(town), *warnings]
+    about = {
+        "episode": episode.id,
+        "task": episode.task.model_dump(mode="json") if episode.task else None,
+        "score": score,
+        "played_by": dict(episode.played_by),
+        "people": [people[name].model_dump(mode="json") for name in episode.starts],
+        "warnings": warnings,
+    }
+    files |= dict.fromkeys((storage / "sociable.json", compressed / "sociable.json"), about)
     for resident in episode.starts:
         for part, value in film.make_memory(people[resident]).items():
             for place in (storage, compressed):
@@ -79,18 +98,22 @@ def export_smallville(
             path.write_text(json.dumps(value), encoding="utf-8")
     except OSError as error:
         raise StorageFailure.at(folder, error) from error
-    return list(_list_losses(episode, town))
+    return warnings
 
 
-def _list_losses(episode: StssEpisode, town: TownMap) -> Iterator[str]:
+def _name_for_demo(name: str) -> str:
+    """A name as the demo page looks for it: it puts an underscore for every space, and takes only the first back."""
+    first, _, rest = name.partition(" ")
+    return " ".join(filter(None, (first, rest.replace(" ", "_"))))
+
+
+def _list_losses(town: TownMap) -> Iterator[str]:
     if (town.width, town.height) != VIEWERS_MAP:
         width, height = VIEWERS_MAP
         yield (
             f"The viewer draws Smallville's map of {width} by {height} tiles whatever the town; {town.name} has {town.width} by "
             f"{town.height}, so people will be seen to walk through its walls."
         )
-    if several := [name for name in episode.starts if len(name.split()) != 2]:
-        yield f"The demo form shows only people with two names; it will fail for {', '.join(several)}."
 
 
 class _Film:
