@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -22,10 +23,12 @@ class DrawnProgress(Progress):
 
     def __init__(self, console: Console, *, hidden: bool) -> None:
         self._spend = _Spend()
+        self._latest: Counts | None = None
         super().__init__(
             TextColumn("{task.description:<12}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
+            TextColumn("{task.fields[under_way]}"),
             self._spend,
             TimeRemainingColumn(),
             console=console,
@@ -39,8 +42,28 @@ class DrawnProgress(Progress):
             return
         self._spend.budget = budget
         if counts.done == 0:
-            self._phases[counts.phase] = self.add_task(counts.phase, total=counts.total, errored=0)
-        self.update(self._phases[counts.phase], completed=counts.done, errored=counts.errored)
+            self._phases[counts.phase] = self.add_task(counts.phase, total=counts.total, errored=0, under_way="")
+        self._latest = counts
+        self._show()
+
+    def _show(self) -> None:
+        counts = self._latest
+        done, words = _measure(counts)
+        # What is under way counts for the bar, and for the time that is left.
+        self.update(self._phases[counts.phase], completed=done, errored=counts.errored, under_way=words)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        if self._latest is not None and self._latest.measure_under_way and self._latest.done < self._latest.total:
+            self._show()
+        return super().get_renderables()
+
+
+def _measure(counts: Counts) -> tuple[float, str]:
+    """What is done, with the shares of what is under way, and where that stands."""
+    if counts.measure_under_way is None or counts.done >= counts.total:
+        return counts.done, ""
+    under_way = counts.measure_under_way()
+    return counts.done + under_way.done, under_way.words
 
 
 class _Spend(ProgressColumn):
@@ -94,6 +117,11 @@ class PrintedProgress(AbstractContextManager["PrintedProgress"]):
             if self._latest:
                 counts, budget = self._latest
                 spend = _describe_spend(budget, counts.errored)
-                minutes = f"{(time.monotonic() - begun) / 60:.0f} min"
-                line = ", ".join(filter(None, [f"{counts.phase}: {counts.done} of {counts.total}", spend, minutes]))
+                done, words = _measure(counts)
+                seconds = time.monotonic() - begun
+                minutes = f"{seconds / 60:.0f} min"
+                if words and done:
+                    minutes += f", about {seconds * (counts.total - done) / done / 60:.0f} more"
+                said = [f"{counts.phase}: {counts.done} of {counts.total}", words, spend, minutes]
+                line = ", ".join(filter(None, said))
                 self._console.print(Text(line), soft_wrap=True)

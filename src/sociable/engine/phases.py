@@ -27,6 +27,16 @@ T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
+@dataclass(frozen=True)
+class UnderWay:
+    """How far items have come that are being worked on and take long."""
+
+    done: float
+    """Their shares that are done, added up: half of one and half of another are one."""
+    words: str
+    """Where the one stands that is farthest behind."""
+
+
 @dataclass
 class Progress:
     """Live counts of one phase, for whoever draws them."""
@@ -38,6 +48,8 @@ class Progress:
     changed: Callable[[Progress], None] = field(default=lambda _: None, repr=False)
     failures: Counter[str] = field(default_factory=Counter, repr=False)
     """The number of failures, by reason."""
+    measure_under_way: Callable[[], UnderWay] | None = field(default=None, repr=False)
+    """Tells, whenever it is asked, how far what is under way has come; None: nobody knows."""
 
     def count(self, failure: str = "") -> None:
         self.done += 1

@@ -20,10 +20,13 @@ from sociable.engine.phases import Progress, run_phase
 from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
 from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
-from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced
+from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced, TakesLong
 from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
 from sociable.models.journal import Journal
 from sociable.models.limits import Budget
+
+EPISODES = "episodes"
+"""The name of the phase in which scenarios are played."""
 
 T = TypeVar("T")
 Rec = TypeVar("Rec", bound=BaseModel)
@@ -72,7 +75,7 @@ class Run:
         completed = {episode.id for episode in self._read_done()}
         people = PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name)
         await self._run_phase(
-            "episodes",
+            EPISODES,
             [(scenario, repeat) for scenario, repeat in all_of_them if make_episode_id(scenario, repeat) not in completed],
             lambda item: self.study.run_episode(*item, self.seats),
             self.records.episodes,
@@ -174,6 +177,8 @@ class Run:
         """Works on the items, and appends what becomes of each to ``file``; ``total`` where they cannot be counted."""
         count = len(items) if isinstance(items, Sequence) else total or 0
         progress = Progress(name, count, changed=self.progress, failures=self.failures)
+        if name == EPISODES and isinstance(self.study, TakesLong):
+            progress.measure_under_way = self.study.measure_under_way
         await run_phase(items, work, failed, file, self.budget, progress, at_once=at_once or self.at_once)
 
     def _begin(self, phase: str, total: int) -> Progress:

@@ -22,7 +22,7 @@ from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Verdict, make_episode_id
 from sociable.core.view import Document, Section
-from sociable.engine.phases import Progress
+from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.rubric import RatedParticipant
 from sociable.statistics.metrics import Metrics
@@ -273,6 +273,14 @@ class MeasuredByRule(ABC, Generic[E, M]):
     @abstractmethod
     def measure(self, episode: E) -> M:
         """The measurement of one episode by rules. Pure."""
+
+
+class TakesLong(ABC):
+    """A study whose episodes take so long that a run should tell how far they have come."""
+
+    @abstractmethod
+    def measure_under_way(self) -> UnderWay:
+        """How far the episodes that are being played have come."""
 
 
 class Rated(ABC, Generic[E]):

@@ -10,7 +10,7 @@ import pytest
 
 from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate, draw_task, load_residents, load_templates
 from sociable.benchmarks.stss.measure import measure_episode
-from sociable.benchmarks.stss.protocol import Setting, run_task
+from sociable.benchmarks.stss.protocol import Setting, Town, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
 from sociable.engine.seats import Role, Seat, Seats
@@ -142,7 +142,7 @@ def live(
             Seat(Role.SUBJECT, f"reference/{agent}", None, Sampling()),
             Seat(Role.PARTNER, "reference/residents", None, Sampling()),
         )
-        episode = asyncio.run(run_task(task, 0, seats, Setting(town, places, people, clock, options, seed)))
+        episode = asyncio.run(run_task(Town(task, 0, seats, Setting(town, places, people, clock, options, seed))))
         assert episode.minutes == 2 * MINUTES_PER_DAY
         return episode, measure_episode(episode, town, clock, options)
 

@@ -151,7 +151,7 @@ class GenerativeMind:
         situation, partner = self._situation, talk.partner
         task = ""
         if self._target_driven is not None:
-            await self._target_driven.begin_to_talk()
+            self._note_all(talk.minute, await self._target_driven.begin_to_talk())
             task = f"\n{self._target_driven.render_for_talking()}\n"
         if self._known is None:
             self._known = self.memory.retrieve(partner, talk.minute, REMEMBERED_OF_PARTNER, kinds=OF_PEOPLE)
@@ -347,7 +347,8 @@ class GenerativeMind:
         if self._target_driven is not None:
             known = self.memory.retrieve(query, minute, REMEMBERED_FOR_PLANS)
             agenda = self.agenda.render(minute, self._clock)
-            await self._target_driven.begin_day(minute, agenda, briefing.render_memories(known, self._clock))
+            made = await self._target_driven.begin_day(minute, agenda, briefing.render_memories(known, self._clock))
+            self._note_all(minute, made)
         before, wake = Part(minute, minute, "getting ready for the day", persona.home), MINUTES_PER_DAY + persona.wakes
         frame = Frame(self._midnight, minute, before, self._midnight + persona.sleeps, self._midnight + wake)
         plan = await self._make_plan(
@@ -510,6 +511,10 @@ class GenerativeMind:
             asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quote(excerpt))}"
         self._note(minute, f"unreadable {wanted}", excerpt)
         return None
+
+    def _note_all(self, minute: int, texts: Iterable[tuple[str, str]]) -> None:
+        for about, text in texts:
+            self._note(minute, about, text)
 
     def _note(self, minute: int, about: str, text: str) -> None:
         self._notes.append(Noted(minute=minute, resident=self._persona.name, about=about, text=text))

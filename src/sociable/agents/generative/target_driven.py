@@ -17,6 +17,9 @@ from sociable.core.records import make_storable
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 
+PLANS = ("general plan", "plan reminder", "conversation reminder")
+"""The texts by the names under which they are noted in the event log."""
+
 LONGEST = 2000
 """Characters of a plan or reminder: what is longer is cut."""
 
@@ -34,27 +37,30 @@ class TargetDrivenPlanning:
         self._today: int | None = None
         """The day of the reminder for planning."""
 
-    async def begin_day(self, minute: int, agenda: str, memories: str) -> None:
-        """Makes what is missing on this day, in the order of the paper; the reminder knows what was agreed and remembered."""
-        await self._make("general_plan")
+    async def begin_day(self, minute: int, agenda: str, memories: str) -> list[tuple[str, str]]:
+        """Makes what is missing on this day, in the order of the paper; the reminder knows what was agreed and remembered.
+
+        Returns the name and the text of each.
+        """
+        made = await self._make("general_plan")
         if self._today != minute // MINUTES_PER_DAY:
             self._today = minute // MINUTES_PER_DAY
             self._texts.pop("plan_reminder", None)
-        await self._make("plan_reminder", day=self._clock.render_day(minute), agenda=agenda, memories=memories)
-        await self._make("conversation_reminder")
+        made += await self._make("plan_reminder", day=self._clock.render_day(minute), agenda=agenda, memories=memories)
+        return made + await self._make("conversation_reminder")
 
-    async def begin_to_talk(self) -> None:
+    async def begin_to_talk(self) -> list[tuple[str, str]]:
         """Makes what conversations need, if it is missing: in the language-level benchmark there is no day before."""
-        await self._make("general_plan")
-        await self._make("conversation_reminder")
+        return await self._make("general_plan") + await self._make("conversation_reminder")
 
-    async def _make(self, purpose: str, **told: str) -> None:
+    async def _make(self, purpose: str, **told: str) -> list[tuple[str, str]]:
         if purpose in self._texts:
-            return
+            return []
         question = build_messages(self._resident, self._render(purpose, **told))
         reply = await self._asker.ask(purpose, question, temperature=0.0)
         lines = (line.strip() for line in make_storable(reply.text).splitlines())
         self._texts[purpose] = "\n".join(filter(None, lines))[:LONGEST].rstrip()
+        return [(purpose.replace("_", " "), self._texts[purpose])]
 
     def render_for_planning(self) -> str:
         """The text for the prompts that plan a day."""

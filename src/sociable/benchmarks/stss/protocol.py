@@ -74,9 +74,8 @@ def fill_background(seats: Seats) -> Seats:
     return replace(seats, partner=replace(seats.subject, role=Role.PARTNER, name=name))
 
 
-async def run_task(task: Task, repeat: int, seats: Seats, setting: Setting) -> StssEpisode:
+async def run_task(town: Town) -> StssEpisode:
     """Lets the days of a task pass. Raises RunFailure and RunStopped."""
-    town = Town(task, repeat, seats, setting)
     await town.simulation.run(until=NOON)
     # Everybody has planned by then. What nobody can read is not paid for to the end.
     if not find_background_failure(town.make_episode()):
@@ -130,7 +129,9 @@ class Town:
         own, seat = persona.name == task.performer, self._find_seat(persona.name)
         acquaintances = find_acquaintances(persona, people)
         if seat.model is None:
-            world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item)
+            # The authors look at when an activity begins.
+            begins_there = options.attendance == "authors"
+            world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item, begins_there)
             if not own:
                 return ReferenceResident(persona, world, task, acquaintances)
             others = {name: RoutineMind(people[name], world) for name in task.cast}
@@ -168,6 +169,11 @@ class Town:
         asker = Asker(model, seat.role.value, self._item, name, seat.sampling)
         self._askers.append(asker)
         return asker
+
+    @property
+    def minute(self) -> int:
+        """The minute to which all of it has been lived; nights, which are known from the evening on, count as lived."""
+        return min(min(body.minute for body in self.simulation.bodies), LAST_MINUTE)
 
     def make_episode(self) -> StssEpisode:
         """The log so far, as an episode."""

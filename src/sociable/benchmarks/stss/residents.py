@@ -38,6 +38,9 @@ LEAST_MINUTES = 25
 """The shortest time for which people go to an event."""
 
 
+_ON_THE_WAY = "being on the way"
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """Everything that people without a model know of the town."""
@@ -48,6 +51,8 @@ class World:
     seed: int
     label: str
     """The episode's: draws in two episodes are independent."""
+    begins_there: bool = False
+    """Whether people begin what they are engaged for when it begins, and until then are on the way; else when they set out."""
 
     def make_generator(self, *names: str | int) -> random.Random:
         return make_generator(self.seed, "reference", self.label, *names)
@@ -144,6 +149,8 @@ class RoutineMind:
         for engagement in coming:
             # Once on the way it goes on, though the way may be shorter by now.
             if self._find_departure(engagement) <= minute or engagement.doing == self._doing:
+                if self.world.begins_there and minute < engagement.start:
+                    return Activity(_ON_THE_WAY, engagement.start, engagement.place)
                 return Activity(engagement.doing, engagement.end, engagement.place)
         limit = min((max(self._find_departure(each), minute + 1) for each in coming), default=LAST_MINUTE)
         if wakes := self.find_waking(minute):

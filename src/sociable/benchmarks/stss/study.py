@@ -9,21 +9,22 @@ from sociable.benchmarks.stss.audit import make_audit
 from sociable.benchmarks.stss.dataset import load_inputs
 from sociable.benchmarks.stss.measure import AS_AUTHORS, measure_episode
 from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics
-from sociable.benchmarks.stss.protocol import ALONE, Setting, check_minds, fill_background, run_task
+from sociable.benchmarks.stss.protocol import ALONE, Setting, Town, check_minds, fill_background, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.rehearsal import rehearse_reply
-from sociable.benchmarks.stss.task import Task
+from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Score
 from sociable.core.view import Document
+from sociable.engine.phases import UnderWay
 from sociable.engine.seats import Role, Seats
-from sociable.engine.study import Audited, MeasuredByRule, Study, StudyOptions
-from sociable.town.clock import Clock
+from sociable.engine.study import Audited, MeasuredByRule, Study, StudyOptions, TakesLong
+from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.map import Address
 from sociable.town.places import PlaceFinder
 
 
-class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssEpisode, Measured], Audited):
+class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssEpisode, Measured], Audited, TakesLong):
     episode_type = StssEpisode
     measurement_type = Measured
     cluster_field = "template"
@@ -52,10 +53,23 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
         alone = [] if Role.PARTNER in options.filled else [ALONE]
         as_authors = [AS_AUTHORS] if own.place == "planned" or own.attendance == "authors" else []
+        self._under_way: list[Town] = []
         self.notes = [*inputs.notes, *alone, *self.setting.list_changes(), *as_authors]
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> StssEpisode:
-        return await run_task(self.scenarios[scenario], repeat, fill_background(seats), self.setting)
+        town = Town(self.scenarios[scenario], repeat, fill_background(seats), self.setting)
+        self._under_way.append(town)
+        try:
+            return await run_task(town)
+        finally:
+            self._under_way.remove(town)
+
+    def measure_under_way(self) -> UnderWay:
+        minutes = sorted(town.minute for town in list(self._under_way))
+        if not minutes:
+            return UnderWay(0.0, "")
+        moment = self.setting.clock.to_datetime(minutes[0])
+        return UnderWay(sum(minutes) / LAST_MINUTE, f"{moment:%a} {format_time_of_day(minutes[0])}")
 
     def measure(self, episode: StssEpisode) -> Measured:
         return measure_episode(episode, self.setting.town, self.setting.clock, self.setting.options)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sociable.agents.generative.target_driven import PLANS
 from sociable.benchmarks.stss import published
 from sociable.benchmarks.stss.metrics import NOTHING, RATIO, REFUSED_EVENTS, SCORE, STAGES, TYPES
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
@@ -33,6 +34,7 @@ from sociable.engine.result import RunResult
 from sociable.reports.result_tables import make_metrics_table, make_outcomes_table
 from sociable.reports.views import EPISODES_SHOWN, Views
 from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day
+from sociable.town.events import Noted
 
 Runs = Sequence[RunResult[StssStudy]]
 
@@ -146,11 +148,20 @@ class StssViews(TownViews):
             result, why = Tag("not scored"), Callout(f"Not scored: {measured.failure}.", Tone.WARNING)
         talks = _show_talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
         blocks = [Paragraph(task.goal), why, _tabulate_people(task, measured, clock), *talks]
+        blocks += _show_plans_for_task(episode, clock)
         if measured.notes:
             about = [(each, "performer" if each.of_performer else "background") for each in measured.notes]
             notes = [Row([each.about, whom, str(each.count)]) for each, whom in about]
             blocks.append(Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], notes))
         return [Case(episode.id, [Tag(str(task.type)), result], blocks)]
+
+
+def _show_plans_for_task(episode: StssEpisode, clock: Clock) -> Iterator[Transcript]:
+    """The texts of target-driven planning."""
+    for event in episode.events:
+        if isinstance(event, Noted) and event.about in PLANS:
+            title = f"{event.about.capitalize()}, {_format_moment(event.minute, clock)}"
+            yield Transcript(title, [Line(event.resident, "", event.text)], folded=True)
 
 
 def rank_episodes(run: RunResult[Any], metric: str) -> tuple[list[Any], list[Any]]:

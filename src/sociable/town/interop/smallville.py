@@ -133,7 +133,9 @@ def load_smallville_personas(folder: Path) -> list[SmallvillePersona]:
     name = f"agent_history_init_n{len(people)}.csv"
     history = next((each / name for each in (folder, folder.parent) if (each / name).is_file()), None)
     if history is None:
-        raise InputError(f"{folder}: {name}, with what the {len(people)} personas know, is neither in this folder nor beside it.")
+        where = "the original has it in environment/frontend_server/static_dirs/assets/the_ville"
+        known = f"with what the {len(people)} personas know, is neither in this folder nor beside it"
+        raise InputError(f"{folder}: {name}, {known}; {where}.")
     facts = dict(_read_facts(history))
     starts_file = folder / "environment" / "0.json"
     starts = _read_json(starts_file)

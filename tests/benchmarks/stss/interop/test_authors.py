@@ -16,7 +16,7 @@ from sociable.benchmarks.stss.interop.authors import AuthorsTasks, is_authors_ta
 from sociable.benchmarks.stss.interop.smallville_people import load_smallville_people
 from sociable.benchmarks.stss.keywords import is_doing
 from sociable.benchmarks.stss.measure import measure_episode
-from sociable.benchmarks.stss.protocol import Setting, run_task
+from sociable.benchmarks.stss.protocol import Setting, Town, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import DataError, InputError
@@ -243,7 +243,7 @@ def play(task: Task, agent: str, setting: Setting) -> tuple[StssEpisode, Measure
     seats = Seats(
         Seat(Role.SUBJECT, f"reference/{agent}", None, Sampling()), Seat(Role.PARTNER, "reference/residents", None, Sampling())
     )
-    episode = asyncio.run(run_task(task, 0, seats, setting))
+    episode = asyncio.run(run_task(Town(task, 0, seats, setting)))
     return episode, measure_episode(episode, setting.town, setting.clock, setting.options)
 
 

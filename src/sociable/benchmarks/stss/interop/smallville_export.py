@@ -55,8 +55,9 @@ def export_smallville(
 ) -> list[str]:
     """Writes both forms of a finished episode into a new folder. Returns what its reader should know.
 
-    That is what the viewer will not show as it was, and the ``warnings`` of the run; with ``score``, the reason for the score,
-    and everything about the task and the people it stands in ``sociable.json`` beside both forms. Raises InputError where somebody's name cannot be that of a folder, and StorageFailure.
+    That is what the viewer will not show as it was, and the ``warnings`` of the run. With ``score``, the figure and its reason,
+    and everything about the task and the people it stands in ``sociable.json`` beside both forms. Raises InputError where
+    somebody's name cannot be that of a folder, and StorageFailure.
     """
     for resident in episode.starts:
         if not _NAME.fullmatch(resident):
