@@ -27,7 +27,7 @@ def test_a_line_for_logs_tells_how_far_it_is_and_what_is_left(monkeypatch: pytes
     monkeypatch.setattr(progress.time, "monotonic", iter([0.0, *[600.0] * 10_000]).__next__)
     console = Console(file=io.StringIO(), width=120)
     with PrintedProgress(console) as printed:
-        printed(counts(2, under_way=UnderWay(0.5, "Mon 14:30")), Budget())
+        printed(counts(2, under_way=UnderWay(0.5, "Mon 14:30")), Budget({}))
         time.sleep(0.2)
     (line, *_) = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     # Two and a half of ten in ten minutes.
@@ -38,7 +38,7 @@ def test_what_takes_no_time_is_told_by_its_counts_alone(monkeypatch: pytest.Monk
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.02)
     console = Console(file=io.StringIO(), width=120)
     with PrintedProgress(console) as printed:
-        printed(counts(2), Budget())
+        printed(counts(2), Budget({}))
         time.sleep(0.2)
     assert console.file.getvalue().splitlines()[0] == "episodes: 2 of 10, 0 min"  # type: ignore[attr-defined]
 
@@ -49,12 +49,16 @@ def test_the_bar_moves_with_what_is_under_way() -> None:
     with DrawnProgress(console, hidden=False) as drawn:
         moving = counts(0)
         moving.measure_under_way = lambda: shown[0]
-        drawn(moving, Budget())
+        drawn(moving, Budget({}))
         assert [task.completed for task in drawn.tasks] == [0.25]
         shown[0] = UnderWay(1.75, "Tue 09:30")
         drawn.refresh()
         assert [task.completed for task in drawn.tasks] == [1.75]
-        moving.count()
-        assert [task.completed for task in drawn.tasks] == [1.75]
+        moving.done = 9
+        shown[0] = UnderWay(0.5, "Tue 23:00")
+        drawn(moving, Budget({}))
+        moving.done = 10
+        drawn(moving, Budget({}))
+        assert [task.completed for task in drawn.tasks] == [10]
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())  # type: ignore[attr-defined]
-    assert "0/10 Mon 06:00" in text and "1/10 Tue 09:30" in text
+    assert " 0/10 Tue 09:30" in text and "10/10" in text

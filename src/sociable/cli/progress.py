@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from sociable.core.errors import Interrupted
@@ -27,8 +27,7 @@ class DrawnProgress(Progress):
         super().__init__(
             TextColumn("{task.description:<12}"),
             BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[under_way]}"),
+            TextColumn("{task.fields[said]}"),
             self._spend,
             TimeRemainingColumn(),
             console=console,
@@ -42,7 +41,7 @@ class DrawnProgress(Progress):
             return
         self._spend.budget = budget
         if counts.done == 0:
-            self._phases[counts.phase] = self.add_task(counts.phase, total=counts.total, errored=0, under_way="")
+            self._phases[counts.phase] = self.add_task(counts.phase, total=counts.total, errored=0, said="")
         self._latest = counts
         self._show()
 
@@ -50,7 +49,8 @@ class DrawnProgress(Progress):
         counts = self._latest
         done, words = _measure(counts)
         # What is under way counts for the bar, and for the time that is left.
-        self.update(self._phases[counts.phase], completed=done, errored=counts.errored, under_way=words)
+        said = f"{counts.done:{len(str(counts.total))}}/{counts.total} {words}".rstrip()
+        self.update(self._phases[counts.phase], completed=done, errored=counts.errored, said=said)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         if self._latest is not None and self._latest.measure_under_way and self._latest.done < self._latest.total:
