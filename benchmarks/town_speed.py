@@ -1,6 +1,6 @@
 """How fast the town lives: beside what the rule allows, beside lockstep, and in processor time. See README.md.
 
-python benchmarks/town_speed.py [--quick] [--part waiting|wall|processor]
+python benchmarks/town_speed.py [--quick] [--part waiting|wall|processor|lagging]
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Scale:
     """From midnight, what is lived in real time."""
     copies: Sequence[int]
     """Of the town of 25."""
+    lagging: Sequence[int]
+    """Copies in which minds take their time."""
 
 
 FULL = Scale(
@@ -53,17 +55,23 @@ FULL = Scale(
     wall_residents=[12, 25],
     wall_minutes=11 * 60,
     copies=[1, 4, 16, 40],
+    lagging=[1, 4, 16, 40],
 )
-QUICK = Scale(waiting=[(12, "100 ms")], wall_residents=[12], wall_minutes=9 * 60, copies=[1, 4])
+QUICK = Scale(waiting=[(12, "100 ms")], wall_residents=[12], wall_minutes=9 * 60, copies=[1, 4], lagging=[1, 4])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measures how fast the town lives.")
     parser.add_argument("--quick", action="store_true", help="little of everything, in about half a minute")
-    parser.add_argument("--part", choices=["waiting", "wall", "processor"], help="only one of the three tables")
+    parser.add_argument("--part", choices=["waiting", "wall", "processor", "lagging"], help="only one of the four tables")
     arguments = parser.parse_args()
     scale = QUICK if arguments.quick else FULL
-    parts: dict[str, Callable[[Scale], None]] = {"waiting": measure_waiting, "wall": measure_wall, "processor": measure_processor}
+    parts: dict[str, Callable[[Scale], None]] = {
+        "waiting": measure_waiting,
+        "wall": measure_wall,
+        "processor": measure_processor,
+        "lagging": measure_lagging,
+    }
     for name, part in parts.items():
         if arguments.part in (None, name):
             part(scale)
@@ -169,6 +177,38 @@ def processed(copies: int) -> tuple[int, float, float, float, int]:
     return len(simulation.bodies), made - start, end - made, _peak_kilobytes() - before, len(simulation.events)
 
 
+# With minds that take their time.
+
+
+def measure_lagging(scale: Scale) -> None:
+    print(f"\n## Processor time where minds take their time, heavy tail, two days\n\n{_heading('lagging')}")
+    first = 0.0
+    for copies in scale.lagging:
+        found = {name: in_process(lagged, name, copies) for name in SCHEDULERS}
+        (residents, ahead, waited_ahead, log), (_, lockstep, waited_lockstep, other) = found["ahead"], found["lockstep"]
+        assert log == other, "the two schedulers' logs differ"
+        micro = 1e6 * ahead / residents / TWO_DAYS
+        first = first or micro
+        print(
+            f"| {residents:,} | {micro:.2f} | {micro / first:.2f} | {ahead / lockstep:.2f} "
+            f"| {waited_ahead:.0f} | {waited_lockstep:.0f} | {waited_lockstep / waited_ahead:.2f} |",
+            flush=True,
+        )
+
+
+def lagged(scheduler: str, copies: int) -> tuple[int, float, float, str]:
+    """Residents, processor seconds, seconds waited by virtual clock, and the log's fingerprint; after a warm-up."""
+    asyncio.run(reference_town(can_walk_into_sight, copies=1).run(until=MINUTES_PER_DAY // 2))
+    simulation = reference_town(SCHEDULERS[scheduler], copies=copies, latency=LATENCIES["heavy tail"])
+    start = time.process_time()
+    _, seconds = helper("town/virtual_time.py").run_in_virtual_time(simulation.run)
+    end = time.process_time()
+    digest = hashlib.blake2b()
+    for event in simulation.events:
+        digest.update(event.model_dump_json().encode())
+    return len(simulation.bodies), end - start, seconds, digest.hexdigest()
+
+
 def _peak_kilobytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -183,6 +223,8 @@ _COLUMNS = {
     "waiting": "residents | tiles a minute | latency | calls | critical path, s | ahead, s | lockstep, s | one at a time, s "
     "| ahead / critical | lockstep / ahead | one at a time / ahead",
     "wall": "residents | tiles a minute | calls | bound, s | wall, s | wall / bound | CPU ms / call",
+    "lagging": "residents | µs / resident-minute, ahead | × the smallest | ahead / lockstep | waited ahead, s | in lockstep, s "
+    "| lockstep / ahead",
     "processor": "residents | events | ms to make one | µs / resident-minute | × the smallest | KB / resident",
 }
 

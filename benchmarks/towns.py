@@ -187,6 +187,35 @@ class LatentModel:
         pass
 
 
+class Lagging:
+    """A mind that answers a drawn time later, as one that asks a model does; at once where it only goes on as it was."""
+
+    def __init__(self, mind: Mind, latency: Callable[[random.Random], float], name: str) -> None:
+        self._mind = mind
+        self._latency = latency
+        self._draw = random.Random(name)
+
+    @property
+    def alarm(self) -> int | None:
+        return self._mind.alarm
+
+    def decide(self, view: View) -> Decision | Awaitable[Decision]:
+        if not view.sightings and view.activity is not None and view.minute < view.activity.until:
+            return self._mind.decide(view)
+        return self._after(self._mind.decide, view)
+
+    def speak(self, talk: Talk) -> Awaitable[Utterance]:
+        return self._after(self._mind.speak, talk)
+
+    def conclude(self, talk: Talk, until: int) -> Awaitable[TakenAway]:
+        return self._after(self._mind.conclude, talk, until)
+
+    async def _after(self, ask: Callable[..., Any], *told: Any) -> Any:
+        await asyncio.sleep(self._latency(self._draw))
+        answer = ask(*told)
+        return await answer if isawaitable(answer) else answer
+
+
 def generative_minds(
     cast: Mapping[str, Persona], model: Any, tiles_per_minute: int, item: str = ""
 ) -> Iterator[tuple[Persona, Mind]]:
@@ -231,10 +260,15 @@ def generative_town(
     return _simulation(minds, scheduler, Physics(tiles_per_minute=tiles_per_minute), minutes, trace)
 
 
-def reference_town(scheduler: Scheduler, *, copies: int) -> Simulation:
-    """Two days of as many copies of the whole bundled town."""
+def reference_town(scheduler: Scheduler, *, copies: int, latency: Callable[[random.Random], float] | None = None) -> Simulation:
+    """Two days of as many copies of the whole bundled town; with a ``latency`` minds take their time."""
     _, _, people = bundled()
     minds = [list(reference_minds(people, seed)) for seed in range(copies)]
+    if latency is not None:
+        minds = [
+            [(persona, Lagging(mind, latency, f"{persona.name}{copy}")) for persona, mind in each]
+            for copy, each in enumerate(minds)
+        ]
     return _simulation(minds, scheduler, Physics(), 2 * MINUTES_PER_DAY, None)
 
 

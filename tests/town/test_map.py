@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections import deque
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -102,7 +105,7 @@ def test_memory_of_ways_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert town.measure_distance(Tile(0, 0), tile) == tile.x + tile.y
     # 200 bytes a goal.
     assert len(town._found) == 5
-    assert town.count_steps_into(1)[99] == town.count_steps_into(0)[0] + 17 == 18
+    assert town.count_steps_into(1, Tile(9, 9)) == town.count_steps_into(0, Tile(0, 0)) + 17 == 18
 
 
 def test_the_most_precise_address_of_a_tile() -> None:
@@ -119,14 +122,30 @@ def test_zones_and_the_steps_into_them() -> None:
         "...#c",
     )  # fmt: skip
     assert [town.find_zone(tile) for tile in (Tile(0, 0), Tile(3, 0), Tile(4, 2), Tile(0, 2))] == [1, 2, 3, 0]
-    into_a = town.count_steps_into(1).reshape(3, 5)
-    assert into_a.tolist() == [[0, 0, -1, -1, -1], [0, 0, -1, -1, -1], [1, 1, 2, -1, -1]]
-    assert town.count_steps_into(2)[4 + 2 * 5] == 2
-    assert town.count_steps_into(0)[0] == 2
+    into_a = [[town.count_steps_into(1, Tile(x, y)) for x in range(5)] for y in range(3)]
+    far = math.inf
+    assert into_a == [[0, 0, far, far, far], [0, 0, far, far, far], [1, 1, 2, far, far]]
+    assert town.count_steps_into(2, Tile(4, 2)) == 2
+    assert town.count_steps_into(0, Tile(0, 0)) == 2
+    assert [town.count_steps_into(1, Tile(2, 2), most) for most in (0, 1, 2, 3)] == [far, far, 2, 2]
 
 
 def test_a_zone_nobody_can_stand_in_has_no_way_into_it() -> None:
-    assert (drawn("A..").count_steps_into(1) == -1).all()
+    assert {drawn("A..").count_steps_into(1, Tile(x, 0)) for x in range(3)} == {math.inf}
+
+
+def test_steps_into_a_zone_are_the_same_however_near_one_looks() -> None:
+    # Far larger than the blocks that are looked at; walls at random, and rooms here and there.
+    draw = random.Random(5)
+    blocked = np.array([[draw.random() < 0.25 for _ in range(400)] for _ in range(120)])
+    corners = [(draw.randrange(390), draw.randrange(110)) for _ in range(6)]
+    places = {Address(f"Room {at}", "room"): list(Rect(*corner, 6, 6).list_tiles()) for at, corner in enumerate(corners)}
+    town = TownMap("Maze", blocked, places, {})
+    tiles = [tile for tile in (Tile(draw.randrange(400), draw.randrange(120)) for _ in range(120)) if town.is_free(tile)]
+    for zone, tile in product({town.find_zone(tile) for tile in tiles} | {1, 2, 3, 4, 5, 6}, tiles):
+        exact = town.count_steps_into(zone, tile)
+        for most in (5, 60, 150, 300):
+            assert town.count_steps_into(zone, tile, most) == (exact if exact <= most else math.inf)
 
 
 def test_where_one_stands_for_a_thing() -> None:

@@ -43,10 +43,9 @@ class DrawnProgress(Progress):
         if counts.done == 0:
             self._phases[counts.phase] = self.add_task(counts.phase, total=counts.total, errored=0, said="")
         self._latest = counts
-        self._show()
+        self._show(counts)
 
-    def _show(self) -> None:
-        counts = self._latest
+    def _show(self, counts: Counts) -> None:
         done, words = _measure(counts)
         # What is under way counts for the bar, and for the time that is left.
         said = f"{counts.done:{len(str(counts.total))}}/{counts.total} {words}".rstrip()
@@ -54,7 +53,7 @@ class DrawnProgress(Progress):
 
     def get_renderables(self) -> Iterable[RenderableType]:
         if self._latest is not None and self._latest.measure_under_way and self._latest.done < self._latest.total:
-            self._show()
+            self._show(self._latest)
         return super().get_renderables()
 
 

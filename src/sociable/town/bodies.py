@@ -134,11 +134,25 @@ def can_always_meet(town: TownMap, physics: Physics, lagging: Body, other: Body,
 
 def can_walk_into_sight(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
     """Ahead: residents go on as soon as nothing pending can still affect them."""
-    return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
+    most = minutes * physics.tiles_per_minute
+    return count_steps_to_sight(town, physics.radius, lagging, other, most) <= most
 
 
-def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:
-    """The least steps that ``lagging`` must walk until the two can see each other; infinite where there is no way."""
+def find_release(town: TownMap, physics: Physics, lagging: Body, other: Body, minute: int) -> int:
+    """The earliest minute that ``lagging`` must have reached before it cannot come into sight of ``other`` by ``minute``.
+
+    Even if it walks away: every step off takes one off from those it still has, and adds one to those it needs.
+    """
+    most = (minute - lagging.minute) * physics.tiles_per_minute
+    spare = most - count_steps_to_sight(town, physics.radius, lagging, other, most)
+    return min(minute, lagging.minute + max(0, int(spare) // (2 * physics.tiles_per_minute)) + 1) if spare > -math.inf else minute
+
+
+def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body, most: float = math.inf) -> float:
+    """The least steps that ``lagging`` must walk until the two can see each other; infinite where there is no way.
+
+    Where they are more than ``most`` they may be told as infinite.
+    """
     along, across = abs(lagging.tile.x - other.tile.x), abs(lagging.tile.y - other.tile.y)
     if along < across:
         along, across = across, along
@@ -148,8 +162,7 @@ def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body)
         steps = along + across - 2 * diagonal
     else:
         steps = max(0.0, along - math.sqrt(radius**2 - across**2))
-    if lagging.zone == other.zone:
+    if lagging.zone == other.zone or steps > most:
         return steps
     # Nobody sees from one arena into another.
-    into = int(town.count_steps_into(other.zone)[lagging.tile.y * town.width + lagging.tile.x])
-    return math.inf if into < 0 else max(into, steps)
+    return max(town.count_steps_into(other.zone, lagging.tile, most), steps)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from cachetools import LRUCache, cachedmethod
 from numpy.typing import NDArray
-from scipy.ndimage import label  # type: ignore[import-untyped]
+from scipy.ndimage import find_objects, label  # type: ignore[import-untyped]
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import breadth_first_order, dijkstra  # type: ignore[import-untyped]
 
@@ -150,19 +150,51 @@ class TownMap:
         """The number of the arena that ``tile`` is in, 0 for the street: nobody sees from one zone into another."""
         return int(self._zones[tile.y, tile.x])
 
+    def count_steps_into(self, zone: int, start: Tile, most: float = math.inf) -> float:
+        """The fewest steps into a zone; infinite where there is no way, or only one of more than ``most`` steps."""
+        area = self._find_area_around(zone, most)
+        if area is None or not Rect(*start, 1, 1).is_within(area):
+            return math.inf
+        steps = int(self._count_all_steps_into(zone, area)[_find_index(start, area)])
+        return steps if 0 <= steps <= most else math.inf
+
+    def _find_area_around(self, zone: int, most: float) -> Rect | None:
+        """An area in which all ways of at most ``most`` steps into a zone lie; None where no such zone can be stood in."""
+        if (box := self._zone_boxes.get(zone)) is None:
+            return None
+        if most >= self.blocked.size:
+            return self._whole
+        # Reaches that are powers of two, and blocks, so that there are few different areas.
+        reach = _BLOCK
+        while reach < most:
+            reach *= 2
+        left, top = (max(at - reach, 0) // _BLOCK * _BLOCK for at in (box.x, box.y))
+        right = min(-(-(box.x + box.width + reach) // _BLOCK) * _BLOCK, self.width)
+        bottom = min(-(-(box.y + box.height + reach) // _BLOCK) * _BLOCK, self.height)
+        return Rect(left, top, right - left, bottom - top)
+
     @cached_property
-    def count_steps_into(self) -> Callable[[int], NDArray[np.int32]]:
-        """Finds the fewest steps into a zone, by index of tile (y * width + x); -1 where there is no way."""
+    def _zone_boxes(self) -> Mapping[int, Rect]:
+        """The smallest box around the free tiles of each zone."""
+        boxes = {}
+        free = np.where(self.blocked, -1, self._zones)
+        for zone, found in enumerate(find_objects(free + 1)):
+            if found is not None:
+                down, along = found
+                boxes[zone] = Rect(along.start, down.start, along.stop - along.start, down.stop - down.start)
+        return boxes
 
-        @lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * 4) or 1)
-        def count_steps_into(zone: int) -> NDArray[np.int32]:
-            goals = np.flatnonzero((self._zones == zone) & ~self.blocked)
-            if not goals.size:
-                return np.full(self.blocked.size, -1, np.int32)
-            steps = dijkstra(self._make_graph(self._whole), indices=goals, unweighted=True, min_only=True)
-            return np.where(np.isinf(steps), -1, steps).astype(np.int32)
+    @cached_property
+    def _steps_into(self) -> LRUCache[tuple[int, Rect], NDArray[np.int32]]:
+        return LRUCache(MEMORY_FOR_WAYS, lambda steps: steps.nbytes)
 
-        return count_steps_into
+    @cachedmethod(lambda self: self._steps_into)
+    def _count_all_steps_into(self, zone: int, area: Rect) -> NDArray[np.int32]:
+        """By index of tile in an area, the fewest steps into a zone on ways in that area; -1 where there is none."""
+        part = np.s_[area.y : area.y + area.height, area.x : area.x + area.width]
+        goals = np.flatnonzero((self._zones[part] == zone) & ~self.blocked[part])
+        steps = dijkstra(self._make_graph(area), indices=goals, unweighted=True, min_only=True)
+        return np.where(np.isinf(steps), -1, steps).astype(np.int32)
 
     @cached_property
     def _whole(self) -> Rect:

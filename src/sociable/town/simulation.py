@@ -25,9 +25,10 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from sociable.core.seeding import make_generator
-from sociable.town.bodies import Body, Closure, Injection, Physics, Scheduler
+from sociable.town.bodies import Body, Closure, Injection, Physics, Scheduler, can_always_meet, find_release
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
+from sociable.town.laggards import Laggards
 from sociable.town.map import Address, Tile, TownMap, find_neighbours
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
@@ -88,10 +89,13 @@ class Simulation:
         self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
         """The last minute in which something visible changed, by zone."""
         self._queue: list[tuple[int, int]] = []
-        self._waiting: dict[Body, list[Body]] = defaultdict(list)
-        """The bodies that wait for each body, which lags behind and could come into their sight, or is there and undecided."""
-        self._behind: dict[Body, None] = {}
-        """Residents who are asked, talk or wait, in a fixed order."""
+        self._waiting: dict[Body, list[tuple[int, int]]] = defaultdict(list)
+        """For each body those who wait for it, since it lags behind and could come into their sight, or is there and undecided.
+
+        A heap of (the minute it must reach before it is worth looking again, or 0, place of the one who waits).
+        """
+        self._behind = Laggards(self.physics)
+        """Residents who are asked, talk or wait."""
         self._open = 0
         """The number of answers that are awaited and conversations that are held."""
         self._begun = False
@@ -147,11 +151,10 @@ class Simulation:
         if not batch:
             return
         minute = batch[0].minute
-        lagging = [body for body in self._behind if body.minute < minute]
         # All that is read of others is read before anybody moves.
         for body in batch:
             if not body.decided:
-                self._perceive(body, minute, lagging)
+                self._perceive(body, minute)
         decided = [body for body in batch if body.decided]
         if self._queue and self._queue[0][0] == minute:
             decided += self._take_batch()  # who waited for one of these to decide
@@ -167,7 +170,13 @@ class Simulation:
 
     def _find_concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
         """The residents who want to talk, and those to whom somebody wants to talk or still might."""
-        concerned = {other for body in self._behind if body.minute == minute for other in self._see(body)}
+        decided = list(decided)
+        undecided = self._behind.find_at(minute)
+        if len(undecided) < len(decided):
+            concerned = {other for body in undecided for other in self._see(body)}
+        else:
+            # Seeing is mutual.
+            concerned = {body for body in decided if undecided and any(other in undecided for other in self._see(body))}
         for body in decided:
             if body.decision is not None and body.decision.talk_to:
                 concerned.add(body)
@@ -175,27 +184,36 @@ class Simulation:
                     concerned.add(other)
         return concerned
 
-    def _perceive(self, body: Body, minute: int, lagging: Iterable[Body]) -> None:
+    def _perceive(self, body: Body, minute: int) -> None:
         """Perceives and decides, or has its mind asked, unless somebody who lags behind could be in sight."""
-        can_meet, town, physics = self.scheduler, self.town, self.physics
-        for other in lagging:
-            if can_meet(town, physics, other, body, minute - other.minute):
-                self._wait(body, other)
-                return
+        if self._behind and (blocker := self._find_blocker(body, minute)) is not None:
+            self._wait(body, *blocker)
+            return
         body.perceived = True
         body.seat = self._find_another_seat(body, minute)
         decision = self._decide(body, minute)
         if decision is None or isinstance(decision, Decision):
             body.decision, body.decided = decision, True
         else:
-            self._behind[body] = None
+            self._behind.add(body)
             self._start(self._await_decision(body, decision))
         self._call_up(body)
+
+    def _find_blocker(self, body: Body, minute: int) -> tuple[Body, int] | None:
+        """Somebody who lags behind and could be in sight by then, and the minute it must reach to be looked at again."""
+        if self.scheduler is can_always_meet:
+            other = self._behind.find_before(minute)
+            return None if other is None else (other, minute)
+        can_meet, town, physics = self.scheduler, self.town, self.physics
+        for other in self._behind.find_near(body, minute):
+            if can_meet(town, physics, other, body, minute - other.minute):
+                return other, find_release(town, physics, other, body, minute)
+        return None
 
     async def _await_decision(self, body: Body, answer: Awaitable[Decision]) -> None:
         body.decision = await answer
         body.decided = True
-        del self._behind[body]
+        self._behind.discard(body)
         self._queue_up(body)
         self._call_up(body)
 
@@ -218,17 +236,19 @@ class Simulation:
                     spread.append(other)
         return list(found), None
 
-    def _wait(self, body: Body, other: Body) -> None:
+    def _wait(self, body: Body, other: Body, until: int = 0) -> None:
         body.waits_for = other
-        self._behind[body] = None
-        self._waiting[other].append(body)
+        self._behind.add(body)
+        heapq.heappush(self._waiting[other], (until, body.place))
 
     def _call_up(self, body: Body) -> None:
-        """Lets everybody who waited for ``body`` look again whether it may go on."""
-        for other in self._waiting.pop(body, ()):
+        """Lets everybody who waited for ``body`` to come so far look again whether it may go on."""
+        waiting = self._waiting.get(body)
+        while waiting and waiting[0][0] <= body.minute:
+            other = self.bodies[heapq.heappop(waiting)[1]]
             if other.waits_for is body:
                 other.waits_for = None
-                del self._behind[other]
+                self._behind.discard(other)
                 self._queue_up(other)
         self._wake.set()
 
@@ -236,6 +256,7 @@ class Simulation:
         """The next minute it may live is ``minute``: more is known of it than before."""
         body.minute, body.perceived, body.decided, body.decision = minute, False, False, None
         if self._behind:
+            self._behind.note_minute(body)
             self._call_up(body)
 
     def _queue_up(self, body: Body) -> None:
@@ -311,7 +332,7 @@ class Simulation:
         for body in members:
             if body.waits_for is not None:
                 body.waits_for = None
-                del self._behind[body]
+                self._behind.discard(body)
         pairs = self._pair_up(minute, members)
         talking = {body for pair in pairs for body in pair}
         for body in members:
@@ -366,7 +387,7 @@ class Simulation:
             body.last_acted = minute
             body.busy_from, body.busy_until = minute, self.minutes * 2
             body.talking_to = other.name
-            self._behind[body] = None
+            self._behind.add(body)
             self._reach(body, minute + 1)
         self._changed[first.zone] = max(self._changed[first.zone], minute)
         self._start(self._converse(first, second, minute))
@@ -400,7 +421,7 @@ class Simulation:
         taken: TakenAway = await _await_answer(body.mind.conclude(talk, until))
         body.take_down(taken.notes, until)
         body.next_activity = taken.activity
-        del self._behind[body]
+        self._behind.discard(body)
         self._reach(body, until)
         self._queue_up(body)
 
