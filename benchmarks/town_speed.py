@@ -21,7 +21,7 @@ from typing import TypeVar
 from critical_path import Trace
 from towns import LatentModel, generative_town, helper, reference_town
 
-from sociable.town.bodies import Scheduler, can_always_meet, can_walk_into_sight
+from sociable.town.bodies import Scheduler, ahead, lockstep
 from sociable.town.clock import MINUTES_PER_DAY
 
 R = TypeVar("R")
@@ -34,7 +34,7 @@ LATENCIES: dict[str, Callable[[random.Random], float]] = {
     # Mean 100 ms, median 49 ms, one call in a hundred above 0.8 s.
     "heavy tail": lambda draw: 0.1 * draw.lognormvariate(-0.72, 1.2),
 }
-SCHEDULERS: dict[str, Scheduler] = {"ahead": can_walk_into_sight, "lockstep": can_always_meet}
+SCHEDULERS: dict[str, Scheduler] = {"ahead": ahead, "lockstep": lockstep}
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,7 @@ def lived(residents: int, tiles_per_minute: int, minutes: int) -> tuple[float, f
     """Wall and processor seconds, after a warm-up."""
     waited("ahead", residents, "100 ms", tiles_per_minute, 8 * 60)
     model = LatentModel(LATENCIES["100 ms"])
-    simulation = generative_town(
-        can_walk_into_sight, model, residents=residents, tiles_per_minute=tiles_per_minute, minutes=minutes
-    )
+    simulation = generative_town(ahead, model, residents=residents, tiles_per_minute=tiles_per_minute, minutes=minutes)
     wall, processor = time.perf_counter(), time.process_time()
     asyncio.run(simulation.run())
     return time.perf_counter() - wall, time.process_time() - processor
@@ -166,11 +164,11 @@ def measure_processor(scale: Scale) -> None:
 
 def processed(copies: int) -> tuple[int, float, float, float, int]:
     """Residents, processor seconds to make the town and to live two days, and KB of memory that grew, after a warm-up."""
-    asyncio.run(reference_town(can_walk_into_sight, copies=1).run(until=MINUTES_PER_DAY // 2))
+    asyncio.run(reference_town(ahead, copies=1).run(until=MINUTES_PER_DAY // 2))
     gc.collect()
     before = _peak_kilobytes()
     start = time.process_time()
-    simulation = reference_town(can_walk_into_sight, copies=copies)
+    simulation = reference_town(ahead, copies=copies)
     made = time.process_time()
     asyncio.run(simulation.run())
     end = time.process_time()
@@ -198,7 +196,7 @@ def measure_lagging(scale: Scale) -> None:
 
 def lagged(scheduler: str, copies: int) -> tuple[int, float, float, str]:
     """Residents, processor seconds, seconds waited by virtual clock, and the log's fingerprint; after a warm-up."""
-    asyncio.run(reference_town(can_walk_into_sight, copies=1).run(until=MINUTES_PER_DAY // 2))
+    asyncio.run(reference_town(ahead, copies=1).run(until=MINUTES_PER_DAY // 2))
     simulation = reference_town(SCHEDULERS[scheduler], copies=copies, latency=LATENCIES["heavy tail"])
     start = time.process_time()
     _, seconds = helper("town/virtual_time.py").run_in_virtual_time(simulation.run)

@@ -14,7 +14,7 @@ from sociable.agents.architecture import Asker, Situation, find_architecture
 from sociable.agents.generative import generative
 from sociable.core.errors import InputError
 from sociable.models.scripted import ScriptedModel
-from sociable.town.bodies import can_walk_into_sight
+from sociable.town.bodies import ahead
 from sociable.town.clock import Clock
 from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.persona import Persona
@@ -39,7 +39,7 @@ def test_the_example_lives_in_a_town() -> None:
     exec(code, names)
     models = {name: ScriptedModel(lambda request: "Hello.") for name in ("Ann", "Ben")}
     residents = [(name, HALL, names["sociable_person"](situation(name, model))) for name, model in models.items()]
-    simulation = Simulation(TOWN, residents, scheduler=can_walk_into_sight, minutes=120)
+    simulation = Simulation(TOWN, residents, scheduler=ahead, minutes=120)
     asyncio.run(simulation.run())
     talks = [event for event in simulation.events if event.kind == "talked"]
     assert [(talk.minute, talk.resident) for talk in talks] == [(0, "Ann"), (60, "Ann")]

@@ -12,7 +12,7 @@ import pytest
 import sociable
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.models.scripted import ScriptedModel
-from sociable.town.bodies import Scheduler, can_always_meet, can_walk_into_sight
+from sociable.town.bodies import Scheduler, ahead, lockstep
 from sociable.town.clock import Clock, parse_minute
 from sociable.town.map import Address
 from sociable.town.persona import Habit, Persona
@@ -81,7 +81,7 @@ def live(scheduler: Scheduler) -> tuple[list[object], list[str]]:
 
 
 def test_two_residents_meet_talk_and_keep_their_day() -> None:
-    events, prompts = live(can_walk_into_sight)
+    events, prompts = live(ahead)
     talks = [event for event in events if event["kind"] == "talked"]  # type: ignore[index]
     # Once a day, when Ben has come to the hall.
     first, second = (talk["minute"] for talk in talks)  # type: ignore[index]
@@ -95,7 +95,7 @@ def test_two_residents_meet_talk_and_keep_their_day() -> None:
 
 
 def test_the_log_is_the_same_in_lockstep() -> None:
-    assert live(can_always_meet) == live(can_walk_into_sight)
+    assert live(lockstep) == live(ahead)
 
 
 def test_stss_takes_it_by_its_name(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from lives import generative_lives, hashing_lives, lived
 from small_town import Scripted, small_town
 
-from sociable.town.bodies import Body, Physics, Scheduler, can_always_meet, can_walk_into_sight, count_steps_to_sight
+from sociable.town.bodies import Body, Physics, Scheduler, ahead, count_steps_to_sight, lockstep
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity
 from sociable.town.simulation import Simulation
@@ -19,49 +19,45 @@ SEEDS = range(20)
 @pytest.mark.parametrize("tiles_per_minute", [6, 1])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_running_ahead_changes_nothing(seed: int, tiles_per_minute: int) -> None:
-    in_step, _ = lived(hashing_lives(seed, can_always_meet, tiles_per_minute=tiles_per_minute))
+    in_step, _ = lived(hashing_lives(seed, lockstep, tiles_per_minute=tiles_per_minute))
     assert sum(event.kind == "talked" for event in in_step) > 5
-    assert lived(hashing_lives(seed, can_walk_into_sight, tiles_per_minute=tiles_per_minute))[0] == in_step
+    assert lived(hashing_lives(seed, ahead, tiles_per_minute=tiles_per_minute))[0] == in_step
     for slow in (1, 2):
-        assert lived(hashing_lives(seed, can_walk_into_sight, slow=slow, tiles_per_minute=tiles_per_minute))[0] == in_step
-    assert lived(hashing_lives(seed, can_always_meet, slow=1, tiles_per_minute=tiles_per_minute))[0] == in_step
+        assert lived(hashing_lives(seed, ahead, slow=slow, tiles_per_minute=tiles_per_minute))[0] == in_step
+    assert lived(hashing_lives(seed, lockstep, slow=1, tiles_per_minute=tiles_per_minute))[0] == in_step
 
 
 @pytest.mark.parametrize(("seed", "tiles_per_minute"), [(0, 6), (1, 6), (2, 1)])
 def test_running_ahead_shows_no_model_another_prompt(seed: int, tiles_per_minute: int) -> None:
     """The replies, and with them the log, are a pure function of all prompts."""
-    in_step, _ = lived(generative_lives(seed, can_always_meet, latency_seed=0, tiles_per_minute=tiles_per_minute))
+    in_step, _ = lived(generative_lives(seed, lockstep, latency_seed=0, tiles_per_minute=tiles_per_minute))
     assert sum(event.kind == "talked" for event in in_step) > 5
     for latency_seed in (1, 2):
-        ahead, _ = lived(
-            generative_lives(seed, can_walk_into_sight, latency_seed=latency_seed, tiles_per_minute=tiles_per_minute)
-        )
-        assert ahead == in_step
+        found, _ = lived(generative_lives(seed, ahead, latency_seed=latency_seed, tiles_per_minute=tiles_per_minute))
+        assert found == in_step
 
 
 def test_running_ahead_saves_time() -> None:
-    in_step, ahead = (
-        sum(lived(hashing_lives(seed, rule, slow=1))[1] for seed in range(5)) for rule in (can_always_meet, can_walk_into_sight)
-    )
-    assert ahead < 0.9 * in_step
+    in_step, found = (sum(lived(hashing_lives(seed, rule, slow=1))[1] for seed in range(5)) for rule in (lockstep, ahead))
+    assert found < 0.9 * in_step
 
 
 # Rules that are wrong by a little.
 
 
-def take_walkers_for_slow(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+def take_walkers_for_slow(town: TownMap, physics: Physics, lagging: Body, other: Body, enough: float) -> float:
     """Those who lag behind are taken to walk one tile a minute less than they can."""
-    return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * (physics.tiles_per_minute - 1)
+    return count_steps_to_sight(town, physics.radius, lagging, other) * physics.tiles_per_minute / (physics.tiles_per_minute - 1)
 
 
-def forget_the_radius(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+def forget_the_radius(town: TownMap, physics: Physics, lagging: Body, other: Body, enough: float) -> float:
     """The radius of sight is forgotten: only who comes to the very spot could be met."""
-    return count_steps_to_sight(town, 0, lagging, other) <= minutes * physics.tiles_per_minute
+    return count_steps_to_sight(town, 0, lagging, other, enough)
 
 
-def heed_the_room_only(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+def heed_the_room_only(town: TownMap, physics: Physics, lagging: Body, other: Body, enough: float) -> float:
     """Who is in another arena now is taken to stay there."""
-    return lagging.zone == other.zone and can_walk_into_sight(town, physics, lagging, other, minutes)
+    return ahead(town, physics, lagging, other, enough) if lagging.zone == other.zone else math.inf
 
 
 class OthersWishesDoNotMatter(Simulation):
@@ -99,14 +95,14 @@ class TalksArePromisedTooLong(Simulation):
         (take_walkers_for_slow, Simulation),
         (forget_the_radius, Simulation),
         (heed_the_room_only, Simulation),
-        (can_walk_into_sight, OthersWishesDoNotMatter),
-        (can_walk_into_sight, GoesOnUnseen),
-        (can_walk_into_sight, TalksArePromisedTooLong),
+        (ahead, OthersWishesDoNotMatter),
+        (ahead, GoesOnUnseen),
+        (ahead, TalksArePromisedTooLong),
     ],
 )
 def test_a_weakened_rule_is_found_out(rule: Scheduler, kind: type[Simulation]) -> None:
     for seed in SEEDS:
-        in_step, _ = lived(hashing_lives(seed, can_always_meet))
+        in_step, _ = lived(hashing_lives(seed, lockstep))
         try:
             weakened, _ = lived(hashing_lives(seed, rule, slow=1, kind=kind))
         except (AssertionError, KeyError):
@@ -146,8 +142,8 @@ def test_without_a_way_nobody_ever_meets() -> None:
     table = Body("R", None, None, 0, Tile(17, 1), town.find_zone(Tile(17, 1)))  # type: ignore[arg-type]
     hall = Body("S", None, None, 1, Tile(1, 1), town.find_zone(Tile(1, 1)))  # type: ignore[arg-type]
     assert count_steps_to_sight(town, 8, table, hall) == math.inf
-    assert not can_walk_into_sight(town, Physics(), table, hall, 10**6)
-    assert can_always_meet(town, Physics(), table, hall, 1)
+    assert ahead(town, Physics(), table, hall, 10**6) == math.inf
+    assert lockstep(town, Physics(), table, hall, 1) == 0
 
 
 def test_who_is_far_away_is_not_waited_for() -> None:
@@ -156,7 +152,7 @@ def test_who_is_far_away_is_not_waited_for() -> None:
     quick = Scripted({minute: Activity(f"doing {minute}", minute + 1) for minute in range(60)}, wait=1.0)
     residents = [("Ann", Address("Hall", "room", "bed"), slow), ("Ben", Address("Den", "room", "chair"), quick)]
     physics = Physics(tiles_per_minute=1)
-    simulation = Simulation(small_town(), residents, scheduler=can_walk_into_sight, physics=physics, minutes=60)
+    simulation = Simulation(small_town(), residents, scheduler=ahead, physics=physics, minutes=60)
     _, seconds = lived(simulation)
     # From (1, 2) into the Den, at (12, 2), are 11 steps, and from there she would see the chair at (17, 2): minutes 0 to 10
     # are lived within the hour, the other 49 after it, a second each.

@@ -14,7 +14,7 @@ from lives import hashing_lives, lived, town
 from small_town import Scripted, idle, of_kind, small_town
 from virtual_time import run_in_virtual_time
 
-from sociable.town.bodies import Closure, Injection, Physics, can_always_meet, can_walk_into_sight
+from sociable.town.bodies import Closure, Injection, Physics, ahead, lockstep
 from sociable.town.events import REFUSED, Agreed, AnyEvent, Began, Talked, Walked, read_timelines, trace_walk
 from sociable.town.map import Address, Tile
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, TakenAway, Talk, View
@@ -28,9 +28,7 @@ CHAIR = "Den: room: chair"
 
 def simulated(cast: Mapping[str, tuple[Address, Any]], minutes: int = 20, **options: Any) -> Simulation:
     residents = [(name, home, mind) for name, (home, mind) in cast.items()]
-    return Simulation(
-        small_town(), residents, scheduler=options.pop("scheduler", can_walk_into_sight), minutes=minutes, **options
-    )
+    return Simulation(small_town(), residents, scheduler=options.pop("scheduler", ahead), minutes=minutes, **options)
 
 
 def live(cast: Mapping[str, tuple[Address, Any]], minutes: int = 20, **options: Any) -> list[AnyEvent]:
@@ -44,7 +42,7 @@ def names_seen(view: View) -> list[str]:
 # Walking and seeing.
 
 
-@pytest.mark.parametrize("scheduler", [can_always_meet, can_walk_into_sight])
+@pytest.mark.parametrize("scheduler", [lockstep, ahead])
 @pytest.mark.parametrize("wait", [-1.0, 0.0, 2.0])
 def test_a_walk_through_the_town(scheduler: Any, wait: float) -> None:
     ann = Scripted(idle(place=CHAIR), wait=wait)
@@ -388,10 +386,10 @@ def test_a_run_that_is_cancelled_leaves_no_task_behind() -> None:
 @pytest.mark.parametrize("slow", [None, 1])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_in_parts_is_the_same_run(seed: int, slow: int | None) -> None:
-    at_once, _ = lived(hashing_lives(seed, can_always_meet))
+    at_once, _ = lived(hashing_lives(seed, lockstep))
     draw = random.Random(seed)
     stops = sorted(draw.sample(range(420), 6))
-    simulation = hashing_lives(seed, can_walk_into_sight, slow=slow)
+    simulation = hashing_lives(seed, ahead, slow=slow)
 
     async def in_parts() -> None:
         for stop in stops:
@@ -418,7 +416,7 @@ def test_two_seats_drawn_by_another_seed_are_another_town() -> None:
 @pytest.mark.parametrize("tiles_per_minute", [1, 6])
 @pytest.mark.parametrize("seed", range(5))
 def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
-    simulation = hashing_lives(seed, can_walk_into_sight, slow=1, tiles_per_minute=tiles_per_minute, residents=11, minutes=700)
+    simulation = hashing_lives(seed, ahead, slow=1, tiles_per_minute=tiles_per_minute, residents=11, minutes=700)
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
     read = read_timelines(events, starts, simulation.minutes)
@@ -452,7 +450,7 @@ def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
 
 
 def test_the_log_is_in_order() -> None:
-    events, _ = lived(hashing_lives(0, can_walk_into_sight, slow=1))
+    events, _ = lived(hashing_lives(0, ahead, slow=1))
     assert [(event.minute, event.resident) for event in events] == sorted((event.minute, event.resident) for event in events)
     assert any(isinstance(event, Talked) for event in events)
     assert any(isinstance(event, Walked) for event in events)

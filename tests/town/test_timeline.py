@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lives import hashing_lives, lived, town
 
-from sociable.town.bodies import Body, can_walk_into_sight
+from sociable.town.bodies import Body, ahead
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, read_timelines, trace_walk
 from sociable.town.map import Tile
 from sociable.town.simulation import Simulation
@@ -65,7 +65,7 @@ class Watched(Simulation):
 @pytest.mark.parametrize("tiles_per_minute", [1, 6])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_log_says_where_everybody_really_was(seed: int, tiles_per_minute: int) -> None:
-    simulation = hashing_lives(seed, can_walk_into_sight, slow=1, tiles_per_minute=tiles_per_minute, kind=Watched)
+    simulation = hashing_lives(seed, ahead, slow=1, tiles_per_minute=tiles_per_minute, kind=Watched)
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
     read = read_timelines(events, starts, simulation.minutes)

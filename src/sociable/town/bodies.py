@@ -123,35 +123,28 @@ class Body:
 
 # Who may live the next minute.
 
-Scheduler = Callable[[TownMap, Physics, Body, Body, int], bool]
-"""Tells whether a resident who lags behind, and may walk for so many minutes until then, can come into sight of another."""
+Scheduler = Callable[[TownMap, Physics, Body, Body, float], float]
+"""Tells how many steps a resident who lags behind must make at the least before it can matter to another.
+
+It matters when it can have made them by the minute that the other would live next. Where they are more than the last argument
+it may be a smaller number, still more than that.
+"""
 
 
-def can_always_meet(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-    """Lockstep: nobody lives a minute before everybody has lived the one before."""
-    return True
+def lockstep(town: TownMap, physics: Physics, lagging: Body, other: Body, enough: float) -> float:
+    """Everybody matters: nobody lives a minute before everybody has lived the one before."""
+    return 0.0
 
 
-def can_walk_into_sight(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-    """Ahead: residents go on as soon as nothing pending can still affect them."""
-    most = minutes * physics.tiles_per_minute
-    return count_steps_to_sight(town, physics.radius, lagging, other, most) <= most
+def ahead(town: TownMap, physics: Physics, lagging: Body, other: Body, enough: float) -> float:
+    """Who can come into sight matters: residents go on as soon as nothing pending can still affect them."""
+    return count_steps_to_sight(town, physics.radius, lagging, other, enough)
 
 
-def find_release(town: TownMap, physics: Physics, lagging: Body, other: Body, minute: int) -> int:
-    """The earliest minute that ``lagging`` must have reached before it cannot come into sight of ``other`` by ``minute``.
-
-    Even if it walks away: every step off takes one off from those it still has, and adds one to those it needs.
-    """
-    most = (minute - lagging.minute) * physics.tiles_per_minute
-    spare = most - count_steps_to_sight(town, physics.radius, lagging, other, most)
-    return min(minute, lagging.minute + max(0, int(spare) // (2 * physics.tiles_per_minute)) + 1) if spare > -math.inf else minute
-
-
-def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body, most: float = math.inf) -> float:
+def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body, enough: float = math.inf) -> float:
     """The least steps that ``lagging`` must walk until the two can see each other; infinite where there is no way.
 
-    Where they are more than ``most`` they may be told as infinite.
+    Where they are more than ``enough`` it may be a smaller number, still more than that.
     """
     along, across = abs(lagging.tile.x - other.tile.x), abs(lagging.tile.y - other.tile.y)
     if along < across:
@@ -162,7 +155,7 @@ def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body,
         steps = along + across - 2 * diagonal
     else:
         steps = max(0.0, along - math.sqrt(radius**2 - across**2))
-    if lagging.zone == other.zone or steps > most:
+    if lagging.zone == other.zone or steps > enough:
         return steps
     # Nobody sees from one arena into another.
-    return max(town.count_steps_into(other.zone, lagging.tile, most), steps)
+    return max(town.count_steps_into(other.zone, lagging.tile, enough), steps)

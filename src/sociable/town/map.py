@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from cachetools import LRUCache, cachedmethod
@@ -23,6 +23,9 @@ LARGEST = 1000
 
 MEMORY_FOR_WAYS = 16 * 2**20
 """Bytes a map may keep of ways it has found: some 800 places to go to in a town of 120 by 80 tiles."""
+
+MEMORY_FOR_STEPS = 128 * 2**20
+"""Bytes a map may keep of steps into its rooms: some 1,000 rooms."""
 
 MEMORY_FOR_GRAPHS = 128 * 2**20
 """Bytes a map may keep of graphs that ways are found in: some 300 areas as large as that town."""
@@ -47,6 +50,11 @@ class Rect(NamedTuple):
     y: int
     width: int
     height: int
+
+    def measure_distance(self, tile: Tile) -> int:
+        """The steps from a tile to the nearest one of these, on open ground."""
+        along = max(self.x - tile.x, 0, tile.x - self.x - self.width + 1)
+        return along + max(self.y - tile.y, 0, tile.y - self.y - self.height + 1)
 
     def list_tiles(self) -> Iterator[Tile]:
         """The tiles, row by row."""
@@ -89,6 +97,9 @@ class Address:
 
 _BLOCK = 96
 """The side, in tiles, of the squares that make up an area in which ways are looked for: so there are few different areas."""
+
+_FEW_WAYS = 8
+"""The most ways into a zone that are looked at one by one."""
 
 _MARGIN = 16
 """The fewest tiles that an area has around the two ends of a way; three ways in four need no more."""
@@ -150,51 +161,105 @@ class TownMap:
         """The number of the arena that ``tile`` is in, 0 for the street: nobody sees from one zone into another."""
         return int(self._zones[tile.y, tile.x])
 
-    def count_steps_into(self, zone: int, start: Tile, most: float = math.inf) -> float:
-        """The fewest steps into a zone; infinite where there is no way, or only one of more than ``most`` steps."""
-        area = self._find_area_around(zone, most)
-        if area is None or not Rect(*start, 1, 1).is_within(area):
-            return math.inf
-        steps = int(self._count_all_steps_into(zone, area)[_find_index(start, area)])
-        return steps if 0 <= steps <= most else math.inf
+    def count_steps_into(self, zone: int, start: Tile, enough: float = math.inf) -> float:
+        """The fewest steps into a zone; infinite where there is no way.
 
-    def _find_area_around(self, zone: int, most: float) -> Rect | None:
-        """An area in which all ways of at most ``most`` steps into a zone lie; None where no such zone can be stood in."""
-        if (box := self._zone_boxes.get(zone)) is None:
-            return None
-        if most >= self.blocked.size:
-            return self._whole
-        # Reaches that are powers of two, and blocks, so that there are few different areas.
-        reach = _BLOCK
-        while reach < most:
-            reach *= 2
-        left, top = (max(at - reach, 0) // _BLOCK * _BLOCK for at in (box.x, box.y))
-        right = min(-(-(box.x + box.width + reach) // _BLOCK) * _BLOCK, self.width)
-        bottom = min(-(-(box.y + box.height + reach) // _BLOCK) * _BLOCK, self.height)
+        Where they are more than ``enough`` it may be a smaller number, still more than that; where they are more than ``REACH``
+        it is what they would be on open ground, if that is more than ``REACH``.
+        """
+        own = self.find_zone(start)
+        if own == zone:
+            return 0
+        if zone not in self._ways_in:
+            return math.inf
+        bound = self._bound_steps_into(zone, start, own)
+        if bound > enough or bound >= self.REACH:
+            return bound
+        area = self._find_area_around(zone)
+        if not (area.x <= start.x < area.x + area.width and area.y <= start.y < area.y + area.height):
+            return self.REACH
+        steps = int(self._count_all_steps_into(zone)[_find_index(start, area)])
+        return min(steps, self.REACH) if steps >= 0 else math.inf if area == self._whole else self.REACH
+
+    def _bound_steps_into(self, zone: int, start: Tile, own: int) -> int:
+        """No more steps than it takes from a tile of the zone ``own`` into another zone."""
+        if own and (between := self.count_steps_between(zone).get(own)) is not None:
+            return between + self.count_steps_out(start)
+        far = self._zone_boxes[zone].measure_distance(start)
+        return max(far, self.REACH) if own else far
+
+    def count_steps_out(self, tile: Tile) -> int:
+        """No more steps than it takes out of a tile's own zone."""
+        ways = self._ways_in.get(self.find_zone(tile), ())
+        # In a park there are many, and the nearest is near.
+        return min((abs(tile.x - x) + abs(tile.y - y) for x, y in ways), default=0) if len(ways) <= _FEW_WAYS else 0
+
+    def find_box(self, zone: int) -> Rect:
+        """The smallest box around the free tiles of a zone."""
+        return self._zone_boxes[zone]
+
+    def _find_area_around(self, zone: int) -> Rect:
+        """An area in which all ways of ``REACH`` steps into a zone lie."""
+        box = self._zone_boxes[zone]
+        left, top = (max(at - self.REACH, 0) // _BLOCK * _BLOCK for at in (box.x, box.y))
+        right = min(-(-(box.x + box.width + self.REACH) // _BLOCK) * _BLOCK, self.width)
+        bottom = min(-(-(box.y + box.height + self.REACH) // _BLOCK) * _BLOCK, self.height)
         return Rect(left, top, right - left, bottom - top)
 
     @cached_property
     def _zone_boxes(self) -> Mapping[int, Rect]:
         """The smallest box around the free tiles of each zone."""
         boxes = {}
-        free = np.where(self.blocked, -1, self._zones)
-        for zone, found in enumerate(find_objects(free + 1)):
+        # What cannot be stood on is in no zone, which is called 0 here, and the street 1.
+        for zone, found in enumerate(find_objects(np.where(self.blocked, 0, self._zones + 1))):
             if found is not None:
                 down, along = found
                 boxes[zone] = Rect(along.start, down.start, along.stop - along.start, down.stop - down.start)
         return boxes
 
     @cached_property
-    def _steps_into(self) -> LRUCache[tuple[int, Rect], NDArray[np.int32]]:
-        return LRUCache(MEMORY_FOR_WAYS, lambda steps: steps.nbytes)
+    def _ways_in(self) -> Mapping[int, Sequence[Tile]]:
+        """For each zone its free tiles that can be stepped on from outside."""
+        free = np.where(self.blocked, -1, self._zones)
+        wide = np.pad(free, 1, constant_values=-1)
+        beside = (wide[:-2, 1:-1], wide[2:, 1:-1], wide[1:-1, :-2], wide[1:-1, 2:])
+        is_way_in = np.any([(each >= 0) & (each != free) for each in beside], axis=0) & (free >= 0)
+        found: defaultdict[int, list[Tile]] = defaultdict(list)
+        for y, x in np.argwhere(is_way_in).tolist():
+            found[int(free[y, x])].append(Tile(x, y))
+        return dict(found)
+
+    REACH: ClassVar[int] = 192
+    """The steps between zones up to which they are counted exactly."""
+
+    @cached_property
+    def _between(self) -> dict[int, Mapping[int, int]]:
+        return {}
+
+    @cachedmethod(lambda self: self._between)
+    def count_steps_between(self, zone: int) -> Mapping[int, int]:
+        """The fewest steps from anywhere in each other zone into this one; from those left out there are ``REACH`` or more."""
+        if zone not in self._ways_in:
+            return {}
+        area, steps = self._find_area_around(zone), self._count_all_steps_into(zone)
+        zones = self._zones[area.y : area.y + area.height, area.x : area.x + area.width].ravel()
+        near = np.flatnonzero((steps >= 0) & (steps < self.REACH))
+        # Of several the last counts, which is the least.
+        near = near[np.argsort(-steps[near], kind="stable")]
+        return dict(zip(zones[near].tolist(), steps[near].tolist(), strict=True))
+
+    @cached_property
+    def _steps_into(self) -> LRUCache[int, NDArray[np.int32]]:
+        return LRUCache(MEMORY_FOR_STEPS, lambda steps: steps.nbytes)
 
     @cachedmethod(lambda self: self._steps_into)
-    def _count_all_steps_into(self, zone: int, area: Rect) -> NDArray[np.int32]:
-        """By index of tile in an area, the fewest steps into a zone on ways in that area; -1 where there is none."""
+    def _count_all_steps_into(self, zone: int) -> NDArray[np.int32]:
+        """By index of tile in the area around a zone, the fewest steps into it on ways in that area; -1 where there is none."""
+        area = self._find_area_around(zone)
         part = np.s_[area.y : area.y + area.height, area.x : area.x + area.width]
         goals = np.flatnonzero((self._zones[part] == zone) & ~self.blocked[part])
         steps = dijkstra(self._make_graph(area), indices=goals, unweighted=True, min_only=True)
-        return np.where(np.isinf(steps), -1, steps).astype(np.int32)
+        return np.where(np.isinf(steps), -1, steps).astype(np.min_scalar_type(-max(steps.size, 1)))
 
     @cached_property
     def _whole(self) -> Rect:

@@ -25,7 +25,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from sociable.core.seeding import make_generator
-from sociable.town.bodies import Body, Closure, Injection, Physics, Scheduler, can_always_meet, find_release
+from sociable.town.bodies import Body, Closure, Injection, Physics, Scheduler, lockstep
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.laggards import Laggards
@@ -94,7 +94,7 @@ class Simulation:
 
         A heap of (the minute it must reach before it is worth looking again, or 0, place of the one who waits).
         """
-        self._behind = Laggards(self.physics)
+        self._behind = Laggards(town, self.physics)
         """Residents who are asked, talk or wait."""
         self._open = 0
         """The number of answers that are awaited and conversations that are held."""
@@ -201,13 +201,16 @@ class Simulation:
 
     def _find_blocker(self, body: Body, minute: int) -> tuple[Body, int] | None:
         """Somebody who lags behind and could be in sight by then, and the minute it must reach to be looked at again."""
-        if self.scheduler is can_always_meet:
+        if self.scheduler is lockstep:
             other = self._behind.find_before(minute)
             return None if other is None else (other, minute)
-        can_meet, town, physics = self.scheduler, self.town, self.physics
+        pace = self.physics.tiles_per_minute
         for other in self._behind.find_near(body, minute):
-            if can_meet(town, physics, other, body, minute - other.minute):
-                return other, find_release(town, physics, other, body, minute)
+            can = (minute - other.minute) * pace
+            needs = self.scheduler(self.town, self.physics, other, body, can)
+            if needs <= can:
+                # Even if it walks away: every step off takes one off from those it has left, and adds one to those it needs.
+                return other, min(minute, other.minute + int(can - needs) // (2 * pace) + 1)
         return None
 
     async def _await_decision(self, body: Body, answer: Awaitable[Decision]) -> None:

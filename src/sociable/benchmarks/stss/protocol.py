@@ -23,7 +23,7 @@ from sociable.core.records import Usage, make_episode_id
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.embeddings import load_encoder
 from sociable.models.protocol import Model, Reply, Request, Scope
-from sociable.town.bodies import Closure, Injection, Physics, can_always_meet, can_walk_into_sight
+from sociable.town.bodies import Closure, Injection, Physics, ahead, lockstep
 from sociable.town.clock import Clock
 from sociable.town.map import Address, TownMap
 from sociable.town.memory import Embedded, MemoryStream
@@ -108,7 +108,7 @@ class Town:
         self.simulation = Simulation(
             town,
             [(name, find_bed(persona, town), self.minds[name]) for name, persona in people.items()],
-            scheduler=can_always_meet if options.scheduler == "lockstep" else can_walk_into_sight,
+            scheduler=lockstep if options.scheduler == "lockstep" else ahead,
             physics=Physics(tiles_per_minute=options.tiles_per_minute),
             places=setting.places,
             minutes=LAST_MINUTE,
