@@ -126,8 +126,10 @@ class Run:
         if not isinstance(self.study, MeasuredByRule):
             return
         measured = []
+        panel = [seat.name for seat in self.seats.judges]
         for episode in self._read_done():
-            self.records.measurements.append(self.study.measure(episode))
+            judgments = read_judgments(self.study, self.records, episode, self.seats) if panel else []
+            self.records.measurements.append(self.study.measure(episode, judgments, panel))
             measured.append(episode.id)
         self.records.measurements.arrange(measured, only=True)
 

@@ -271,8 +271,8 @@ class MeasuredByRule(ABC, Generic[E, M]):
     measurement_type: type[M]
 
     @abstractmethod
-    def measure(self, episode: E) -> M:
-        """The measurement of one episode by rules. Pure."""
+    def measure(self, episode: E, judgments: Sequence[Any] = (), panel: Sequence[str] = ()) -> M:
+        """The measurement of one episode by rules, and by what judges said of it where a rule rests on that. Pure."""
 
 
 class TakesLong(ABC):

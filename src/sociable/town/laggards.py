@@ -79,8 +79,8 @@ class Laggards:
                 self._cells.setdefault(square, _Cell()).groups[group] = None
         steps = body.minute * self._pace + (self._town.count_steps_out(body.tile) if body.zone else 0)
         group.members[body] = steps
-        for each in (group, *(self._cells[square] for square in self._list_squares(*key))):
-            each.first = steps if each.first is None and len(group.members) == 1 else each.first
+        known: list[_Group | _Cell] = [group, *(self._cells[square] for square in self._list_squares(*key))]
+        for each in known:
             if each.first is not None:
                 each.first = min(each.first, steps)
 
@@ -93,7 +93,8 @@ class Laggards:
         key = self._find_key(body)
         group, squares = self._groups[key], self._list_squares(*key)
         steps = group.members.pop(body)
-        for each in (group, *(self._cells[square] for square in squares)):
+        known: list[_Group | _Cell] = [group, *(self._cells[square] for square in squares)]
+        for each in known:
             if each.first == steps:
                 each.first = None
         if not group.members:

@@ -98,7 +98,7 @@ class HSIIStudy(
         case, has_long_run = self.scenarios[scenario], self.needs_references
         return await run_case(case, repeat, seats, self.prompts, self.options, seed=self.seed, has_long_run=has_long_run)
 
-    def measure(self, episode: HSIIEpisode) -> Measured:
+    def measure(self, episode: HSIIEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Measured:
         return measure_episode(self.scenarios[episode.scenario], episode)
 
     def list_criteria(self, episode: HSIIEpisode) -> Sequence[str]:

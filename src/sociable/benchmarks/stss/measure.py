@@ -9,16 +9,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from sociable.benchmarks.stss.judge import ActivityText
 from sociable.benchmarks.stss.keywords import is_doing
-from sociable.benchmarks.stss.records import Attendance, Measured, NoteCount, PerformerTalk, Stage, StssEpisode, StssOptions, Told
+from sociable.benchmarks.stss.records import (
+    Attendance,
+    JudgedText,
+    Measured,
+    NoteCount,
+    PerformerTalk,
+    Stage,
+    StssEpisode,
+    StssOptions,
+    Told,
+)
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock
@@ -38,9 +50,44 @@ AS_AUTHORS = "Scored as the authors score (options place or attendance), which s
 """A note on runs with such options."""
 
 
-def measure_episode(episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions) -> Measured:
-    """Measures an episode that was finished. Pure: the same log and options give the same record."""
-    return _Measurement(episode, town, clock, options).measure()
+Decide = Callable[[str, Signs], bool]
+"""Tells whether the text of an activity is a thing; by default the keyword filter does."""
+
+
+def measure_episode(
+    episode: StssEpisode,
+    town: TownMap,
+    clock: Clock,
+    options: StssOptions,
+    decisions: Mapping[ActivityText, bool] = MappingProxyType({}),
+) -> Measured:
+    """Measures an episode that was finished. Pure: the same log, options and ``decisions`` of judges give the same record."""
+    assert episode.task is not None
+    known = {(each.text, each.find_signs(episode.task)): decided for each, decided in decisions.items()}
+
+    def decide(text: str, signs: Signs) -> bool:
+        return known[text, signs] if (text, signs) in known else is_doing(text, signs)
+
+    measured = _Measurement(episode, town, clock, options, decide).measure()
+    judged = [
+        JudgedText(text=each.text, step=each.step, by_filter=is_doing(each.text, each.find_signs(episode.task)), by_judge=decided)
+        for each, decided in decisions.items()
+    ]
+    return measured.model_copy(update={"judged": tuple(judged)})
+
+
+def list_activity_texts(episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions) -> list[ActivityText]:
+    """The different texts of those who were at the place while the thing could be done, which decide the score."""
+    assert episode.task is not None
+    steps = {step.signs: number for number, step in enumerate(episode.task.subtasks, start=1)}
+    found: dict[ActivityText, None] = {}
+
+    def note(text: str, signs: Signs) -> bool:
+        found[ActivityText(steps.get(signs, 0), text)] = None
+        return True
+
+    _Measurement(episode, town, clock, options, note).measure()
+    return list(found)
 
 
 def find_background_failure(episode: StssEpisode) -> str:
@@ -71,12 +118,13 @@ class _Score(NamedTuple):
 class _Measurement:
     """One episode as it is measured."""
 
-    def __init__(self, episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions) -> None:
+    def __init__(self, episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions, decide: Decide) -> None:
         assert episode.task is not None, "only episodes that were finished are measured"
         self._episode = episode
         self._task: Task = episode.task
         self._town = town
         self._clock = clock
+        self._decide = decide
         self._lives = read_timelines(
             episode.events, {name: Tile(*tile) for name, tile in episode.starts.items()}, episode.minutes
         )
@@ -134,7 +182,8 @@ class _Measurement:
                 return False
             # The authors look at when an activity begins, and at nothing of how long it lasts; of two types at any minute.
             begins = not self._as_authors or self._task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS)
-            return is_doing(activity.doing, signs) and (begins or self._task.start <= activity.minute <= self._task.end)
+            is_in_time = begins or self._task.start <= activity.minute <= self._task.end
+            return is_in_time and self._decide(activity.doing, signs)
 
         return np.array([is_present(minute) for minute in self._window], bool)
 

@@ -20,6 +20,7 @@ SCORE = "score"
 RATIO = "conversation_ratio"
 NOTHING = "came_to_nothing"
 REFUSED_EVENTS = "refused_events"
+AGREEMENT = "filter_agreement"
 TYPES = {kind: f"{SCORE}/{kind}" for kind in TaskType}
 STAGES = {stage: f"stage: {stage}" for stage in Stage}
 """Shares of the people who could have come, by how far the task came with them."""
@@ -94,6 +95,14 @@ def declare_metrics(types: Mapping[str, TaskType]) -> TaskMetrics:
             unit="events",
             high=None,
         ),
+        Metric(
+            AGREEMENT,
+            "Filter agrees",
+            "share of the texts of activities that judges decided about in which the keyword filter decides the same",
+            "instrument",
+            _measure(_measure_agreement),
+            applies=lambda each: each.measured is not None and bool(each.measured.judged),
+        ),
     )
 
 
@@ -113,6 +122,10 @@ def _measure(find: Callable[[Measured], float | None], *, explained: bool = Fals
         return Value(value, each.measured.reason if explained else "")
 
     return find_value
+
+
+def _measure_agreement(measured: Measured) -> float | None:
+    return sum(each.by_filter is each.by_judge for each in measured.judged) / len(measured.judged) if measured.judged else None
 
 
 def _measure_share_of_people(stage: Stage, measured: Measured) -> float:

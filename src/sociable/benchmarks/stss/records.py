@@ -96,6 +96,16 @@ class NoteCount(Record):
     count: int
 
 
+class JudgedText(Record):
+    """A text of an activity that a judge decided about, beside the keyword filter."""
+
+    text: str
+    step: int = 0
+    """Of help the number of the step, from 1; else 0."""
+    by_filter: bool
+    by_judge: bool
+
+
 class Measured(Record):
     """Everything that is measured in one episode by rule (App. A.1): scores, reports and replays are made of it."""
 
@@ -118,6 +128,8 @@ class Measured(Record):
     """The performer's conversations, in order of time."""
     notes: tuple[NoteCount, ...] = ()
     """The most frequent first."""
+    judged: tuple[JudgedText, ...] = ()
+    """Texts that judges decided about, where there were any."""
 
 
 class Injected(Record):

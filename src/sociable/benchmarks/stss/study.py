@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.audit import make_audit
 from sociable.benchmarks.stss.dataset import load_inputs
-from sociable.benchmarks.stss.measure import AS_AUTHORS, measure_episode
+from sociable.benchmarks.stss.judge import (
+    ActivityText,
+    judge_activity,
+    load_judge_prompts,
+    name_criteria,
+    read_decisions,
+    show_question,
+)
+from sociable.benchmarks.stss.measure import AS_AUTHORS, list_activity_texts, measure_episode
 from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics
 from sociable.benchmarks.stss.protocol import ALONE, Setting, Town, check_minds, fill_background, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
-from sociable.benchmarks.stss.rehearsal import rehearse_reply
+from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Score
 from sociable.core.view import Document
 from sociable.engine.phases import UnderWay
 from sociable.engine.seats import Role, Seats
-from sociable.engine.study import Audited, MeasuredByRule, Study, StudyOptions, TakesLong
+from sociable.engine.study import (
+    Audited,
+    Judged,
+    JudgingTask,
+    MeasuredByRule,
+    ShownQuestion,
+    Study,
+    StudyOptions,
+    TakesLong,
+)
 from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.map import Address
 from sociable.town.places import PlaceFinder
 
 
-class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssEpisode, Measured], Audited, TakesLong):
+class StssStudy(
+    Study[Task, StssEpisode, Record, Measured],
+    MeasuredByRule[StssEpisode, Measured],
+    Judged[StssEpisode, Record],
+    Audited,
+    TakesLong,
+):
     episode_type = StssEpisode
     measurement_type = Measured
     cluster_field = "template"
     input_options = ("town", "residents")
     tested_options = frozenset({"agent", "tasks", "scheduler", "plain", "injected", "closed", "fork"})
-    unasked = {**Study.unasked, Role.JUDGE: "{benchmark} is scored from its event log, which nobody judges"}
 
     def __init__(self, options: StudyOptions[StssOptions]) -> None:
         super().__init__(options)
@@ -51,9 +74,12 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         self.metrics = declare_metrics({name: task.type for name, task in self.scenarios.items()})
         self.source = inputs.source
         self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
+        self.digests["judge prompts"] = load_judge_prompts().digest
         alone = [] if Role.PARTNER in options.filled else [ALONE]
         as_authors = [AS_AUTHORS] if own.place == "planned" or own.attendance == "authors" else []
         self._under_way: list[Town] = []
+        self._criteria: dict[str, dict[str, ActivityText]] = {}
+        """What judges are asked, by episode that is finished."""
         self.notes = [*inputs.notes, *alone, *self.setting.list_changes(), *as_authors]
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> StssEpisode:
@@ -71,8 +97,26 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         moment = self.setting.clock.to_datetime(minutes[0])
         return UnderWay(sum(minutes) / LAST_MINUTE, f"{moment:%a} {format_time_of_day(minutes[0])}")
 
-    def measure(self, episode: StssEpisode) -> Measured:
-        return measure_episode(episode, self.setting.town, self.setting.clock, self.setting.options)
+    def measure(self, episode: StssEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Measured:
+        decisions = read_decisions(self._name_criteria(episode), judgments, panel) if judgments else {}
+        return measure_episode(episode, self.setting.town, self.setting.clock, self.setting.options, decisions)
+
+    def _name_criteria(self, episode: StssEpisode) -> dict[str, ActivityText]:
+        if episode.id not in self._criteria:
+            texts = list_activity_texts(episode, self.setting.town, self.setting.clock, self.setting.options)
+            self._criteria[episode.id] = name_criteria(texts)
+        return self._criteria[episode.id]
+
+    def list_criteria(self, episode: StssEpisode) -> Sequence[str]:
+        return list(self._name_criteria(episode))
+
+    async def judge(self, task: JudgingTask, episode: StssEpisode, reference: Record | None) -> Judgment:
+        asked = self._name_criteria(episode)[task.criterion]
+        return await judge_activity(self.scenarios[task.scenario], asked, task.seat, episode, task.criterion)
+
+    def show(self, episode: StssEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
+        asked = self._name_criteria(episode).get(criterion)
+        return show_question(self.scenarios[episode.scenario], asked) if asked else None
 
     def score(
         self, episode: StssEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Measured | None
@@ -81,6 +125,8 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         return self.metrics.score(episode, context, failure=measured.failure if measured else "")
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
+        if role is Role.JUDGE:
+            return json.dumps({"reason": SENTENCE, "answer": "yes"})
         name, _, purpose = participant.partition("|")
         return rehearse_reply(purpose, self.setting.people[name], self.setting.clock, call, asked)
 

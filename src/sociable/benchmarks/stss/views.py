@@ -8,7 +8,7 @@ from typing import Any
 
 from sociable.agents.generative.target_driven import PLANS
 from sociable.benchmarks.stss import published
-from sociable.benchmarks.stss.metrics import NOTHING, RATIO, REFUSED_EVENTS, SCORE, STAGES, TYPES
+from sociable.benchmarks.stss.metrics import AGREEMENT, NOTHING, RATIO, REFUSED_EVENTS, SCORE, STAGES, TYPES
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import Task, TaskType
@@ -44,6 +44,12 @@ TALKS_SHOWN = 20
 MUCH = 0.2
 """The share of the performer's plans and words that may come to nothing before readers are warned."""
 PUBLISHED = {model: dict(zip((*TYPES.values(), SCORE, RATIO), row, strict=True)) for model, row in published.TABLE_4.items()}
+
+
+_ABOUT_JUDGE = (
+    "Of every text of an activity of somebody who was at the place while the task's thing went on; of an online activity or an "
+    "appointment anywhere. The judge decides, and the keyword filter where the judge gave no answer. 95% interval by task."
+)
 
 
 class TownViews(Views):
@@ -98,7 +104,11 @@ class StssViews(TownViews):
         return [make_metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
 
     def show_parts(self, runs: Runs) -> list[Section]:
-        return [Section("Where it failed", list(_show_stages(runs))), Section("Tasks", [_tabulate_tasks(run) for run in runs])]
+        parts = [Section("Where it failed", list(_show_stages(runs))), Section("Tasks", [_tabulate_tasks(run) for run in runs])]
+        if any((found := run.estimate(AGREEMENT)) and found.value is not None for run in runs):
+            asked = runs[0].study.metrics.select_groups("instrument")
+            parts.append(Section("Filter and judge", [make_metrics_table("How often both agree", runs, asked, _ABOUT_JUDGE)]))
+        return parts
 
     def show_counts(self, run: RunResult[StssStudy]) -> Table:
         return make_outcomes_table(run, (SCORE, RATIO))
@@ -149,11 +159,19 @@ class StssViews(TownViews):
         talks = _show_talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
         blocks = [Paragraph(task.goal), why, _tabulate_people(task, measured, clock), *talks]
         blocks += _show_plans_for_task(episode, clock)
+        if differing := [each for each in measured.judged if each.by_filter is not each.by_judge]:
+            texts = [Row([each.text, _say_yes(each.by_filter), _say_yes(each.by_judge)]) for each in differing]
+            columns = [Column("Activity"), Column("Filter"), Column("Judge")]
+            blocks.append(Table("Where filter and judge differ", columns, texts, "The judge's word counts."))
         if measured.notes:
             about = [(each, "performer" if each.of_performer else "background") for each in measured.notes]
             notes = [Row([each.about, whom, str(each.count)]) for each, whom in about]
             blocks.append(Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], notes))
         return [Case(episode.id, [Tag(str(task.type)), result], blocks)]
+
+
+def _say_yes(takes_part: bool) -> str:
+    return "takes part" if takes_part else "does not"
 
 
 def _show_plans_for_task(episode: StssEpisode, clock: Clock) -> Iterator[Transcript]:

@@ -47,7 +47,7 @@ class IepStudy(
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IepEpisode:
         return await run_session(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)
 
-    def measure(self, episode: IepEpisode) -> Measured:
+    def measure(self, episode: IepEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Measured:
         return measure_session(self.scenarios[episode.scenario].card, episode)
 
     def list_criteria(self, episode: IepEpisode) -> Sequence[str]:

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from sociable.benchmarks.stss.benchmark import BENCHMARK as STSS
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.seats import Role
 
 BENCHMARK = replace(
     STSS,
@@ -14,7 +13,6 @@ BENCHMARK = replace(
     options="sociable.benchmarks.stss.conversations.records:ConversationOptions",
     views="sociable.benchmarks.stss.conversations.views:ConversationViews",
     scenarios_called="scenes",
-    reference_agents={**STSS.reference_agents, Role.JUDGE: ("rule",)},
     rehearsed=Benchmark.rehearsed,
     demo={**STSS.demo, "judges": ("reference/rule",)},
 )
