@@ -126,7 +126,7 @@ def _precision_and_recall(templates: Mapping[str, TaskTemplate], *, seen: bool) 
 def test_on_texts_written_for_the_filter_s_measurement(templates: Mapping[str, TaskTemplate]) -> None:
     # 735 texts: 336 of 374 taken are right (0.898), 336 of 380 that are it are taken (0.884). Half are near misses on purpose.
     precision, recall, count = _precision_and_recall(templates, seen=False)
-    assert count == 735
+    assert count == 1201
     assert precision >= 0.88
     assert recall >= 0.87
 

@@ -11,7 +11,7 @@ AGENTS = ("oracle", "heuristic", "forgetful", "random", "spammer", "silent")
 
 BENCHMARK = Benchmark(
     name="stss",
-    version="1.1.0",
+    version="1.2.0",
     title="STSS: social tasks in a sandbox town",
     study="sociable.benchmarks.stss.study:StssStudy",
     options="sociable.benchmarks.stss.records:StssOptions",
