@@ -34,7 +34,7 @@ from sociable.agents.generative.conversing import (
 from sociable.agents.generative.mind import REACTION_PAUSE, TALK_COOLDOWN, GenerativeMind
 from sociable.agents.generative.planning import Frame, Part, parse_day_plan, parse_steps
 from sociable.agents.generative.reflecting import EVERYDAY, choose_latest, parse_ratings, parse_thoughts
-from sociable.agents.generative.replies import Unreadable, find_day, find_name, find_times, parse_value
+from sociable.agents.generative.replies import EXAMPLES, Unreadable, find_day, find_name, find_times, parse_value
 from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import CUT_OFF, Usage
 from sociable.models.protocol import FinishReason, Reply, Request, Sampling
@@ -468,6 +468,26 @@ async def test_the_plain_variant_asks_for_no_json_and_reads_lines() -> None:
     shown = [message["content"] for each in world.requests for message in each.messages]
     assert not any("JSON" in text or "{" in text for text in shown)
     assert [each.about for each in world.mind._notes if isinstance(each, Noted)] == []
+
+
+async def test_whoever_gives_back_the_form_has_answered_nothing() -> None:
+    """The smallest models copy what they are shown."""
+    prompts = load_generative_prompts()
+    for plain in (False, True):
+        world = World(plain=plain)
+        for purpose in ("plan_day", "decompose", "conclude", "reflect", "speak", "replan"):
+            name = f"{purpose}_form{'_plain' * plain}"
+            form = prompts[name].render(**dict.fromkeys(PLACEHOLDERS[name], "08:00"))
+            world.replies[purpose] = form.partition("\n")[2].strip() or form.strip()
+        decision = await world.wake()
+        taken = await world.talk(430)
+        about = [each.about for each in (*decision.notes, *taken.notes) if isinstance(each, Noted)]
+        assert {"unreadable plan", "unreadable summary"} <= set(about)
+        assert not [each for each in taken.notes if isinstance(each, Agreed)]
+        assert world.mind._plan is not None and world.mind._plan.by_habit
+    forms = [name for name in PLACEHOLDERS if "_form" in name]
+    in_forms = "\n".join(prompts[name].render(**dict.fromkeys(PLACEHOLDERS[name], "")).lower() for name in forms)
+    assert [each for each in EXAMPLES if each not in in_forms] == []
 
 
 def test_lines_say_what_json_says() -> None:

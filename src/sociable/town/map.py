@@ -109,6 +109,9 @@ _MARGIN = 16
 class TownMap:
     """A town as its readers make it (``town_file.load_map``): every free tile can be reached from every other."""
 
+    REACH: ClassVar[int] = 192
+    """Steps into an arena are counted up to this number; of what is farther off it is known that it is."""
+
     name: str
     blocked: NDArray[np.bool_]
     """[height, width]: what cannot be stood on, or not be reached from the street."""
@@ -164,8 +167,7 @@ class TownMap:
     def count_steps_into(self, zone: int, start: Tile, enough: float = math.inf) -> float:
         """The fewest steps into a zone; infinite where there is no way.
 
-        Where they are more than ``enough`` it may be a smaller number, still more than that; where they are more than ``REACH``
-        it is what they would be on open ground, if that is more than ``REACH``.
+        Where they are more than ``enough`` or ``REACH`` it may be a smaller number, still not less than that.
         """
         own = self.find_zone(start)
         if own == zone:
@@ -228,9 +230,6 @@ class TownMap:
         for y, x in np.argwhere(is_way_in).tolist():
             found[int(free[y, x])].append(Tile(x, y))
         return dict(found)
-
-    REACH: ClassVar[int] = 192
-    """The steps between zones up to which they are counted exactly."""
 
     @cached_property
     def _between(self) -> dict[int, Mapping[int, int]]:

@@ -10,6 +10,7 @@ from typing import Any
 from sociable.agents.generative.plain_replies import read_choice, read_conclusion_lines
 from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH
 from sociable.agents.generative.replies import (
+    EXAMPLES,
     Unreadable,
     clean_text,
     find_day,
@@ -48,6 +49,7 @@ def parse_utterance(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
         fields = found.groupdict()
     note, ends, says = "", is_yes(fields.get("ends")), fields.get("says")
     words = _strip_frame(says, speaker) if isinstance(says, str) else ""
+    words = "" if words.lower() in EXAMPLES else words
     if not words and (fields or (not plain and text.startswith(("{", "[", "```")))):
         note, ends = "no words in it", True
     elif not words:

@@ -22,6 +22,8 @@ from sociable.town.persona import AT_HOME, Block, merge_blocks
 
 SHORTEST_STEP, LONGEST_STEP = 5, 60
 """Minutes."""
+MOST_IDLE = 180
+"""Minutes before bedtime for which a plan may have nothing to do."""
 SHORTEST_SLEEP = 60
 """Minutes between going to bed and getting up, whatever a plan says."""
 AFTER_MIDNIGHT = 5 * 60
@@ -107,6 +109,8 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
         bed = night.start
         if wake is None and night.end > frame.midnight + MINUTES_PER_DAY:
             wake = night.end
+    if not parts and bed is not None and bed > frame.now + MOST_IDLE:
+        raise Unreadable("it held nothing to do until the night.")
     if bed is None:
         bed = max(frame.bed, parts[-1].end) if parts else frame.bed
     elif parts and bed <= parts[-1].start:

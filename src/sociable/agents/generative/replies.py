@@ -123,7 +123,29 @@ def clean_text(value: Any, limit: int) -> str:
         value = "; ".join(filter(None, (clean_text(each, limit) for each in value[:20])))
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return " ".join(defuse(make_storable(str(value))).split())[:limit].rstrip()
+    text = " ".join(defuse(make_storable(str(value))).split())
+    return "" if text.lower().rstrip(".") in EXAMPLES else text[:limit].rstrip()
+
+
+EXAMPLES = frozenset(
+    {
+        "what you do",
+        "what you will do",
+        "sector: arena",
+        "your words",
+        "your thought",
+        "your thought, in one sentence",
+        "a fact you were told",
+        "the full name",
+        "one sentence",
+        "the day in broad strokes, 5 to 8 sentences",
+        "what it was about and how it ended, 1 to 3 sentences, as you would remember it",
+        "what it was about and how it ended, in 1 to 3 sentences, as you would remember it",
+        "the day, the hours, what you have promised or mean to do because of it @ sector: arena",
+        "a fact you were told, with names, places and times, that is worth keeping or passing on",
+    }
+)
+"""What stands for an answer in the forms that are asked for, in lower case: whoever gives it back has answered nothing."""
 
 
 def is_yes(value: Any) -> bool:
