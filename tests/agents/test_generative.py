@@ -493,6 +493,9 @@ async def test_whoever_gives_back_the_form_has_answered_nothing() -> None:
 def test_lines_say_what_json_says() -> None:
     frame = Frame(0, 420, Part(420, 420, "waking", "Row 1: bedroom"), 1320, 1860)
     assert parse_day_plan(PLAIN_REPLIES["plan_day"], frame) == parse_day_plan(DAY, frame)
+    # As habits stand in the prompt.
+    quoted = PLAIN_REPLIES["plan_day"].replace("07:00-09:00", "| 07:00 to 09:00:").replace(" @ Row 1", ", at Row 1")
+    assert parse_day_plan(quoted, frame) == parse_day_plan(DAY, frame)
     parts = [Part(420, 540, "breakfast", "Row 1: bedroom")]
     steps = [Part(420, 450, "boiling an egg", "Row 1: bedroom"), Part(450, 540, "eating", "Blue Cup: tea room")]
     assert parse_steps(PLAIN_REPLIES["decompose"], parts) == steps

@@ -12,7 +12,6 @@ from pydantic import AfterValidator
 
 from sociable.core.records import Record
 from sociable.town.clock import MINUTES_PER_DAY, Clock
-from sociable.town.map import Address
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -96,9 +95,9 @@ def find_acquaintances(persona: Persona, people: Mapping[str, Persona]) -> dict[
 def describe_whereabouts(persona: Persona) -> str:
     """Where somebody lives, and the places where its habits keep it longest in a week, as those who know it can tell."""
     minutes: Counter[str] = Counter()
-    home = Address.parse(persona.home).sector
+    home = _find_sector(persona.home)
     for habit in persona.habits:
-        if Address.parse(habit.place).sector != home:
+        if _find_sector(habit.place) != home:
             minutes[habit.place] += (habit.end - habit.start) * len(habit.days)
     often = " and ".join(place for place, _ in minutes.most_common(_MOST_PLACES))
     return f"Lives at {home}{f'; often at {often}' if often else ''}."
@@ -106,6 +105,10 @@ def describe_whereabouts(persona: Persona) -> str:
 
 AT_HOME = "seeing to one thing and another"
 """The activity of whoever has no habit for an hour."""
+
+
+def _find_sector(place: str) -> str:
+    return place.partition(":")[0].strip()
 
 
 _MOST_PLACES = 2

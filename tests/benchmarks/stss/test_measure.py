@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.judge import ActivityText, judge_activity, name_criteria, read_decisions, write_question
+from sociable.benchmarks.stss.judge import judge_activity, name_criteria, read_decisions, write_question
 from sociable.benchmarks.stss.measure import list_activity_texts, measure_episode
 from sociable.benchmarks.stss.metrics import AGREEMENT, MeasuredTask, declare_metrics
-from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode, StssOptions
+from sociable.benchmarks.stss.records import ActivityText, Measured, Stage, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import Verdict
 from sociable.engine.seats import Role, Seat

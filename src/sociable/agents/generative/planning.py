@@ -38,6 +38,10 @@ _CLOCK_TIME = r"\d{1,2}(?:[:.h]\d{2})?\s*(?:[ap]m\b)?"
 _IN_ONE_LINE = re.compile(rf"\W*{_CLOCK_TIME}\s*(?:(?:-|–|to|until)\s*{_CLOCK_TIME})?[\s:,–-]*(?P<doing>.*)", re.I)
 
 
+_AT_ITS_END = re.compile(r",? at (?P<place>[^\W\d_][^:,]*: [^:,]+)$")
+"""A place as habits and plans name it in prompts: "eating, at The Lantern: public bar"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A stretch of time in minutes of the simulation, with a doing and a place; no place: wherever one is."""
@@ -152,6 +156,8 @@ def _parse_part(item: Any, frame: Frame) -> Part | None:
     if isinstance(item, str):
         # 08:00-09:00 breakfast @ Home: kitchen
         words, _, place = item.partition("@")
+        if not place and (at := _AT_ITS_END.search(words)):
+            words, place = words[: at.start()], at["place"]
         found = _IN_ONE_LINE.fullmatch(words)
         item = {"from": item[:24], "doing": found["doing"] if found else words, "place": place}
     if not isinstance(item, dict):

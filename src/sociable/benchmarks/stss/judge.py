@@ -7,12 +7,11 @@ the place while the thing went on; what it cannot answer the filter decides. How
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from sociable.benchmarks.stss.keywords import is_doing
-from sociable.benchmarks.stss.records import StssEpisode
-from sociable.benchmarks.stss.task import Signs, Task
+from sociable.benchmarks.stss.records import ActivityText, StssEpisode
+from sociable.benchmarks.stss.task import Task
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import PANEL, Judgment, Verdict
 from sociable.engine.seats import Seat
@@ -28,18 +27,6 @@ _PLACEHOLDERS = {"judge_system": frozenset[str](), "judge_activity": frozenset({
 @cache
 def load_judge_prompts() -> Prompts:
     return load_package_prompts("sociable.benchmarks.stss", _PLACEHOLDERS)
-
-
-@dataclass(frozen=True, slots=True)
-class ActivityText:
-    """What somebody did while a task's thing, or a step of help, could have been done."""
-
-    step: int
-    """Of help the number of the step, from 1; else 0."""
-    text: str
-
-    def find_signs(self, task: Task) -> Signs:
-        return task.subtasks[self.step - 1].signs if self.step else task.signs
 
 
 def name_criteria(texts: Sequence[ActivityText]) -> dict[str, ActivityText]:

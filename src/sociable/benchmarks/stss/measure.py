@@ -18,9 +18,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from sociable.benchmarks.stss.judge import ActivityText
 from sociable.benchmarks.stss.keywords import is_doing
 from sociable.benchmarks.stss.records import (
+    ActivityText,
     Attendance,
     JudgedText,
     Measured,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from sociable.benchmarks.stss.task import LAST_MINUTE, Task
+from sociable.benchmarks.stss.task import LAST_MINUTE, Signs, Task
 from sociable.core.records import Episode, Record
 from sociable.town.clock import format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Talked
@@ -94,6 +95,18 @@ class NoteCount(Record):
     about: str
     of_performer: bool
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityText:
+    """What somebody did while a task's thing, or a step of help, could have been done."""
+
+    step: int
+    """Of help the number of the step, from 1; else 0."""
+    text: str
+
+    def find_signs(self, task: Task) -> Signs:
+        return task.subtasks[self.step - 1].signs if self.step else task.signs
 
 
 class JudgedText(Record):

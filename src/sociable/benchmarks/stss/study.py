@@ -9,7 +9,6 @@ from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.audit import make_audit
 from sociable.benchmarks.stss.dataset import load_inputs
 from sociable.benchmarks.stss.judge import (
-    ActivityText,
     judge_activity,
     load_judge_prompts,
     name_criteria,
@@ -19,7 +18,7 @@ from sociable.benchmarks.stss.judge import (
 from sociable.benchmarks.stss.measure import AS_AUTHORS, list_activity_texts, measure_episode
 from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics
 from sociable.benchmarks.stss.protocol import ALONE, Setting, Town, check_minds, fill_background, run_task
-from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
+from sociable.benchmarks.stss.records import ActivityText, Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.errors import InputError
