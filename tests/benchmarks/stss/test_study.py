@@ -64,11 +64,26 @@ def test_bad_options_are_named_before_anything_is_spent(options: dict[str, objec
         runs.load_study("stss", options=options)
 
 
-def test_nobody_judges_and_nothing_is_compared_with(tmp_path: Path) -> None:
-    for wrong in ({"judges": ("reference/rule",)}, {"reference": "openai/gpt-4o"}, {"stages": (1,)}):
+def test_nothing_is_compared_with(tmp_path: Path) -> None:
+    for wrong in ({"reference": "openai/gpt-4o"}, {"stages": (1,)}):
         with pytest.raises(InputError):
             runs.run("stss", "reference/silent", out=tmp_path / "run", **wrong)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_judge_that_is_the_filter_changes_no_score_and_agrees(tmp_path: Path) -> None:
+    options = {"tasks": ["soup-swap", "portrait-sitting", "the-dripping-tap", "read-through"]}
+    alone = runs.run("stss", "reference/heuristic", out=tmp_path / "alone", options=options)
+    # A judge can be named afterwards, too.
+    judged = runs.judge(tmp_path / "alone", judges=("reference/rule",))
+    assert judged.estimate("score") == alone.estimate("score")
+    assert alone.estimate("filter_agreement") is None or alone.estimate("filter_agreement").value is None  # type: ignore[union-attr]
+    agreement = judged.estimate("filter_agreement")
+    assert agreement is not None and agreement.value == 1.0
+    asked = list((tmp_path / "alone" / "judgments.jsonl").read_text().splitlines())
+    assert len(asked) > 10
+    page = render_html(runs.make_report_document([tmp_path / "alone"]))
+    assert "How often both agree" in page
 
 
 def test_people_and_places_that_are_not_there(tmp_path: Path) -> None:
