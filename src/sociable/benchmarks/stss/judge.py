@@ -57,7 +57,7 @@ def write_question(task: Task, asked: ActivityText) -> list[ChatMessage]:
 
 def show_question(task: Task, asked: ActivityText) -> ShownQuestion:
     """The question as a person reads it."""
-    situation = f"{_describe(task, asked)} The resident was {_say_where(task, asked)} while it went on."
+    situation = f"{_describe(task, asked)} While it went on, the resident was {_say_where(task, asked)}."
     return ShownQuestion(situation, "a resident", asked.text, "Does the resident take part in it, or do it?")
 
 
