@@ -345,7 +345,7 @@ async def test_in_a_scene_by_itself_only_what_conversations_need_is_made() -> No
     await world.talk(600)
     assert world.asked == ["general_plan", "conversation_reminder", "speak", "conclude"]
     assert "he likes tea" in world.prompt("speak")
-    assert "Wednesday 15 February 2023, 02:00: rowing, at Green: lawn (agreed with Ben Cole)" in world.prompt("speak")
+    assert "Wednesday 15 February 2023, 02:00: rowing, at Green: lawn (settled with Ben Cole)" in world.prompt("speak")
     assert "wasps" not in world.prompt("speak")
 
 
@@ -443,6 +443,8 @@ async def test_the_plain_variant_asks_for_words_and_parses_nothing() -> None:
     said = await world.mind.speak(Talk(430, BEN, CAFE, (), True, 0, 8))
     assert said == Utterance("Tea at five?")
     assert "JSON" not in world.prompt("speak")
+    world.replies["speak"] = "See you then.\nEND"
+    assert await world.mind.speak(Talk(430, BEN, CAFE, (), True, 0, 8)) == Utterance("See you then.", ends=True)
     world.replies["speak"] = '{"says": "Tea", "ends": true}'
     assert await world.mind.speak(Talk(430, BEN, CAFE, (), True, 1, 7)) == Utterance('{"says": "Tea", "ends": true}')
 
@@ -568,13 +570,13 @@ async def test_what_was_agreed_is_on_the_agenda_and_in_the_next_days_plan() -> N
         (432, BEN, "rowing", "Green: lawn", start, start + 90)
     )
     kinds = [(note.memory, note.text) for note in taken.notes if isinstance(note, Remembered)]
-    assert kinds == [("conversation", "Ben Cole: We spoke."), ("told", "Ben Cole told me: The ferry is late.")]
+    assert kinds == [("conversation", "Ben Cole: We spoke."), ("told", "From a talk with Ben Cole: The ferry is late.")]
     # It is for the next afternoon: today's plan stands.
     assert (taken.activity, world.asked.count("replan")) == (None, 0)
     while world.asked.count("plan_day") < 2:
         assert world.activity is not None
         await world.decide(world.activity.until)
-    line = "| - Tuesday 14 February 2023, 15:00 to 16:30: rowing, at Green: lawn (agreed with Ben Cole)"
+    line = "| - Tuesday 14 February 2023, 15:00 to 16:30: rowing, at Green: lawn (settled with Ben Cole)"
     assert line in world.prompt("plan_day")
     await world.decide(2000, [Sighting(BEN, "reading"), Sighting(CARA, "singing")])
     await world.talk(2000)
@@ -657,7 +659,7 @@ async def test_of_a_person_comes_to_mind_what_was_said_and_not_where_they_were_s
     await world.mind.speak(Talk(460, BEN, CAFE, (), True, 0, 8))
     known = world.prompt("speak").partition("What you remember:")[2].partition("The conversation so far:")[0]
     assert "Mon 07:12, a conversation: Ben Cole: We spoke." in known
-    assert "Mon 07:12, heard: Ben Cole told me: The ferry is late." in known
+    assert "Mon 07:12, heard: From a talk with Ben Cole: The ferry is late." in known
     assert "seen" not in known
 
 
@@ -1072,9 +1074,9 @@ def test_the_agenda_shows_what_is_to_come() -> None:
     assert agenda.add(Agreement((BEN,), "tea", start=650))
     assert agenda.add(Agreement((CARA,), "chess", said="one day"))
     assert not agenda.add(Agreement((CARA,), "row", "green", 700, 760))
-    row = "| - Monday 13 February 2023, 11:40 to 12:40: rowing, at Green (agreed with Ben Cole, Cara Diaz)"
-    tea = "| - Monday 13 February 2023, 10:50: tea (agreed with Ben Cole)"
-    chess = "| - one day (no hour settled): chess (agreed with Cara Diaz)"
+    row = "| - Monday 13 February 2023, 11:40 to 12:40: rowing, at Green (settled with Ben Cole, Cara Diaz)"
+    tea = "| - Monday 13 February 2023, 10:50: tea (settled with Ben Cole)"
+    chess = "| - one day (no hour settled): chess (settled with Cara Diaz)"
     assert agenda.render(600, CLOCK).split("\n") == [tea, row, chess]
     assert agenda.render(720, CLOCK).split("\n") == [row, chess]
     assert agenda.render(760, CLOCK).split("\n") == [chess]

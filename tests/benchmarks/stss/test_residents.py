@@ -367,7 +367,8 @@ def test_most_want_to_know_something_first(make_task: MakeTask, resident: Callab
         assert [find_question(each) is not None for each in answers[:asked]] == [True] * asked
         assert answers[asked] in say_yes()
     unwilling = resident(task, leaning=0.1)
-    assert set(hears(unwilling, INVITATION, answer)) <= set(PHRASES["does_not_want"])
+    refusal, goodbye = hears(unwilling, INVITATION, answer)
+    assert refusal in PHRASES["does_not_want"] and goodbye in PHRASES["closings"]
     assert agreed(unwilling) == []
 
 

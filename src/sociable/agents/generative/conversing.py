@@ -41,12 +41,18 @@ _QUOTES_WITHIN = re.compile(r'"says"\s*:\s*"(?P<says>.*)"\s*(?:,\s*"ends"\s*:\s*
 """Words with quotation marks that were not escaped, so that it is no JSON."""
 
 
+_OVER = re.compile(r"\n?\s*\bEND\W*\Z")
+"""The word by which somebody who answers in plain words ends a conversation."""
+
+
 def parse_utterance(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
     """The words in a reply. Prose is taken for words; JSON without words, and an empty reply, end the conversation."""
     text = reply.text.strip()
     fields = {} if plain else parse_fields(text)
     if not plain and not fields and (found := _QUOTES_WITHIN.search(text)):
         fields = found.groupdict()
+    is_over = plain and bool(_OVER.search(text))
+    text = _OVER.sub("", text) if is_over else text
     note, ends, says = "", is_yes(fields.get("ends")), fields.get("says")
     words = _strip_frame(says, speaker) if isinstance(says, str) else ""
     words = "" if words.lower() in EXAMPLES else words
@@ -54,7 +60,7 @@ def parse_utterance(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
         note, ends = "no words in it", True
     elif not words:
         words = _strip_frame(text, speaker)
-        note, ends = NOT_IN_FORM if words and not plain else "", not words
+        note, ends = NOT_IN_FORM if words and not plain else "", is_over or not words
     return Utterance(words, ends, "; ".join(filter(None, (note, reply.defect))), reply.defect)
 
 
@@ -98,7 +104,7 @@ class Agreement:
             when = f"{clock.render_day(self.start)}, {format_time_of_day(self.start)}{until}"
         place = f", at {self.place}" if self.place else ""
         open_hour = " (no hour settled)" if self.start is None else ""
-        return put_on_one_line(f"{when}{open_hour}: {self.doing}{place} (agreed with {', '.join(self.partners)})")
+        return put_on_one_line(f"{when}{open_hour}: {self.doing}{place} (settled with {', '.join(self.partners)})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ class GenerativeMind:
             self._known = self.memory.retrieve(partner, talk.minute, REMEMBERED_OF_PARTNER, kinds=OF_PEOPLE)
         # The first words are about what occupies the resident, the later ones about what was said.
         subject = talk.lines[-1].says if talk.lines else self._persona.currently
-        found = self.memory.retrieve(subject, talk.minute, REMEMBERED_OF_SUBJECT)
+        found = self.memory.retrieve(subject, talk.minute, REMEMBERED_OF_SUBJECT, kinds=BESIDE_PLANS)
         known = {memory.number for memory in self._known}
         more = [memory for memory in found if memory.number not in known]
         seen = self._doings.get(partner, Sighting(partner, ""))
@@ -198,7 +198,7 @@ class GenerativeMind:
         me, partner, plan = self._persona.name, talk.partner, self._plan
         self._remember(until, "conversation", f"{partner}: {taken.summary}", taken.importance)
         for fact in taken.facts:
-            self._remember(until, "told", f"{partner} told me: {fact}")
+            self._remember(until, "told", f"From a talk with {partner}: {fact}")
         anew = taken.plan_anew
         for each in taken.agreed:
             agreed = Agreed(

@@ -11,10 +11,12 @@ import random
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 from sociable.benchmarks.stss.keywords import find_stems
 from sociable.benchmarks.stss.speech import find_times
+from sociable.core.seeding import make_generator
 from sociable.town.clock import MINUTES_PER_DAY
 
 PHRASES: Mapping[str, Sequence[str]] = json.loads(
@@ -62,16 +64,22 @@ _SMALL = frozenset(
 )
 
 
-def draw_phrase(kind: str, draw: random.Random, **slots: str) -> str:
+def draw_phrase(kind: str, speaker: str, draw: random.Random, **slots: str) -> str:
     """A sentence of a kind, its slots filled."""
-    return draw.choice(PHRASES[kind]).format(**slots)
+    return draw.choice(_find_own(kind, speaker)).format(**slots)
 
 
-def draw_opening(minute: int, draw: random.Random) -> str:
+def draw_opening(minute: int, speaker: str, draw: random.Random) -> str:
     """First words that fit the hour."""
     time = minute % MINUTES_PER_DAY
-    hour = PHRASES["openings_morning"] if time < NOON else PHRASES["openings_evening"] if time >= EVENING else ()
-    return draw.choice([*hour, *PHRASES["openings_day"]])
+    hour = "openings_morning" if time < NOON else "openings_evening" if time >= EVENING else "openings_day"
+    return draw.choice([*_find_own(hour, speaker), *_find_own("openings_day", speaker)])
+
+
+@cache
+def _find_own(kind: str, speaker: str) -> Sequence[str]:
+    """A quarter of the sentences: everybody has a voice, and says such things again."""
+    return make_generator(0, "voice", kind, speaker).sample(PHRASES[kind], -(-len(PHRASES[kind]) // 4))
 
 
 def find_question(text: str) -> Question | None:

@@ -206,8 +206,9 @@ class RoutineMind:
         """Says something about nothing: an opening or a reply, and after that a goodbye, which ends the conversation."""
         draw = self.world.make_generator("says", self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
         if talk.began and not talk.place_in_turn:
-            return Utterance(draw_opening(talk.minute, draw))
-        return Utterance(draw_phrase("closings" if talk.place_in_turn else "replies", draw), ends=talk.place_in_turn > 0)
+            return Utterance(draw_opening(talk.minute, self.persona.name, draw))
+        kind = "closings" if talk.place_in_turn else "replies"
+        return Utterance(draw_phrase(kind, self.persona.name, draw), ends=talk.place_in_turn > 0)
 
     def note_agreement(self, talk: Talk, engagement: Block) -> None:
         """Notes for the log that it has agreed to something in this conversation."""
@@ -303,6 +304,8 @@ class ReferenceResident(RoutineMind):
         """The minute of its promise."""
         self._forgets = self._reminded = False
         """Whether it will have forgotten its promise by then, unless somebody reminds it; and whether somebody has."""
+        self._refused: tuple[str, int] | None = None
+        """The conversation, by partner and minute, in which it last said that this is nothing for it."""
         self._heard_again: tuple[str, int] | None = None
         """The conversation, by partner and minute, in which it was last told of what it had promised."""
 
@@ -334,7 +337,7 @@ class ReferenceResident(RoutineMind):
 
     def _say(self, kind: str, talk: Talk, **slots: str) -> str:
         draw = self.world.make_generator("says", kind, self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
-        return draw_phrase(kind, draw, **slots)
+        return draw_phrase(kind, self.persona.name, draw, **slots)
 
     # The day.
 
@@ -400,6 +403,10 @@ class ReferenceResident(RoutineMind):
             return None
         helps = task.type is TaskType.HELP
         if self._leaning < (UNHELPFUL if helps else UNWILLING):
+            # Once in a conversation; then it says goodbye.
+            if self._refused == (partner, talk.minute):
+                return None
+            self._refused = (partner, talk.minute)
             return self._say("cannot_help" if helps else "does_not_want", talk)
         if asked is not None:
             before = known | find_words(heard[:-1])

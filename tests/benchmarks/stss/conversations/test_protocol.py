@@ -62,7 +62,7 @@ def test_the_subject_speaks_as_the_performer_and_the_partner_listens_and_sums_up
     assert {request.scope.role for request in ann.requests} == {"partner"}
     assert episode.summary.splitlines() == [
         "Pia: We spoke of soup.",
-        "Pia told me: The soup swap is on Tuesday.",
+        "From a talk with Pia: The soup swap is on Tuesday.",
         "Agreed: tasting soup, Tuesday 14 February 2023, 17:00 to 18:00, at The Guildhall: hall.",
     ]
     assert episode.played_by == {"Pia": "talker", "Ann": "talker"}
