@@ -503,6 +503,15 @@ def test_a_list_among_the_options_is_words_between_commas_too(given: str) -> Non
     assert json.loads(Path("a/manifest.json").read_text())["settings"]["options"]["tasks"] == ["soup-swap", "shanty-night"]
 
 
+def test_an_option_that_is_a_record_is_given_by_its_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("run", "stss", "--help") == 0
+    assert "--closed {NAME=VALUE,…}" in capsys.readouterr().out
+    closed = '{minute = 900, place = "The Guildhall"}'
+    assert sociable("run", "stss", "--model", "reference/silent", "--tasks", "soup-swap", "--closed", closed, "--out", "a") == 0
+    kept = json.loads(Path("a/manifest.json").read_text())["settings"]["options"]["closed"]
+    assert kept == [{"minute": 900, "place": "The Guildhall"}]
+
+
 def test_a_given_option_goes_before_the_files(tmp_path: Path) -> None:
     Path("own.toml").write_text('[hsii]\nties = "half"\nbeta = 2\n')
     assert (

@@ -138,6 +138,8 @@ def _make_parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     choices = [each for each in kinds if isinstance(each, str)]
     numbers = "N" if int in kinds else "X" if float in kinds else ""
     metavar = "|".join(choices) or (f"{numbers or 'WORD'},…" if tuple in kinds else numbers or "TEXT")
+    if any(hasattr(each, "model_fields") for each in kinds):
+        metavar = "{NAME=VALUE,…}"
     flag = f"--{name.replace('_', '-')}"
     return shared.make_option(flag, kind | None, field.description, metavar=None if kind is bool else metavar)
 

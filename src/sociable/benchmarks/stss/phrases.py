@@ -24,7 +24,7 @@ PHRASES: Mapping[str, Sequence[str]] = json.loads(
 )
 """Sentences by what they are for; in some there are slots in braces."""
 
-NOON, EVENING = 11 * 60, 18 * 60
+MORNING_ENDS, EVENING_BEGINS = 11 * 60, 18 * 60
 """The minutes of the day at which the openings of the morning end and those of the evening begin."""
 
 NEW_WORDS = 3
@@ -72,7 +72,7 @@ def draw_phrase(kind: str, speaker: str, draw: random.Random, **slots: str) -> s
 def draw_opening(minute: int, speaker: str, draw: random.Random) -> str:
     """First words that fit the hour."""
     time = minute % MINUTES_PER_DAY
-    hour = "openings_morning" if time < NOON else "openings_evening" if time >= EVENING else "openings_day"
+    hour = "openings_morning" if time < MORNING_ENDS else "openings_evening" if time >= EVENING_BEGINS else "openings_day"
     return draw.choice([*_find_own(hour, speaker), *_find_own("openings_day", speaker)])
 
 
