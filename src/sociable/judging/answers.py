@@ -62,6 +62,32 @@ def parse_yes_no(text: str) -> Reading[bool]:
     return Answer(answer, reason) if isinstance(answer, bool) else Unread("no answer in the reply", reason)
 
 
+_NUMBERED = re.compile(r"[\W_]*(\d{1,2})\s*[.):]\W*?(\S.*)")
+_ASIDE = re.compile(r"\([^()]*\)")
+
+
+def parse_numbered_answers(text: str, count: int) -> Reading[list[bool | None]]:
+    """The answers to ``count`` questions numbered from 1, a line each ("2. No"); None stands where there is not exactly one.
+
+    A line may repeat its question. Lines without any number are taken in order, where as many as the questions answer.
+    """
+    text = make_storable(text).strip()
+    lines = [line for line in text.splitlines() if line.strip()]
+    numbered = [(int(found[1]), found[2]) for line in lines if (found := _NUMBERED.match(line))]
+    if not numbered:
+        numbered = list(enumerate((line for line in lines if _read_line(line) is not None), start=1))
+        numbered = numbered if len(numbered) == count else []
+    said = [{_read_line(line) for own, line in numbered if own == number} for number in range(1, count + 1)]
+    answers = [each.pop() if len(each) == 1 else None for each in said]
+    reason = text[:MAX_REASON]
+    return Unread("no answers in the reply", reason) if set(answers) <= {None} else Answer(answers, reason)
+
+
+def _read_line(line: str) -> bool | None:
+    """The answer in a line, after the question that it may repeat."""
+    return parse_yes_no(_ASIDE.sub("", line.rpartition("?")[2])).value
+
+
 _LONE_LETTER = re.compile(r"[\W_]*([A-Za-z])[\W_]*")
 _STATED_LETTER = re.compile(
     r"\b[Aa]nswer\b(?:\s+to\s+(?:the|this|that|your)\s+\w+)?(?:\s+is)?[\s:*_`\"'(\[=]*([A-Z])(?=[*_`\"']*(?:\s*[.:,;)\]!]|\s*\Z|\s*\n))"

@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.judge import (
-    judge_condition,
-    list_questions,
-    load_judge_prompts,
-    render_question,
-    write_question,
-)
+from sociable.benchmarks.stss.conversations.judge import Evaluator, load_judge_prompts, render_question, write_question
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
 from sociable.benchmarks.stss.task import TaskType
@@ -33,6 +27,11 @@ from .conftest import Talker
 SAID = "Come to my soup swap tomorrow at 17:00 at the Guildhall!"
 
 
+@pytest.fixture(name="evaluator", scope="session")
+def make_evaluator(town: TownMap, clock: Clock) -> Evaluator:
+    return Evaluator(Setting(town, clock, ConversationOptions(), 0), load_judge_prompts())
+
+
 def played(scene: Scene, *said: str, **changes: Any) -> ConversationEpisode:
     turns = tuple(Turn(index=place, speaker=("Pia", "Ann")[place % 2], content=says) for place, says in enumerate(said))
     fields: dict[str, Any] = {"id": f"{scene.id}#0", "scenario": scene.id, "cluster": scene.template, "turns": turns}
@@ -40,17 +39,19 @@ def played(scene: Scene, *said: str, **changes: Any) -> ConversationEpisode:
 
 
 @pytest.mark.parametrize(("kind", "count"), list(zip(TaskType, (3, 3, 3, 2, 4), strict=True)))
-def test_every_condition_is_asked_of_both_texts(kind: TaskType, count: int, make_scene: Callable[..., Scene]) -> None:
+def test_every_condition_is_asked_of_both_texts(
+    kind: TaskType, count: int, make_scene: Callable[..., Scene], evaluator: Evaluator
+) -> None:
     scene = make_scene(kind)
-    asked = list_questions(scene, played(scene, SAID, "Yes."))
+    asked = evaluator.list_questions(scene, played(scene, SAID, "Yes."))
     assert [criterion.partition("|")[0] for criterion in asked] == ["conversation"] * count + ["summary"] * count
 
 
-def test_where_there_is_nothing_to_judge_nobody_is_asked(make_scene: Callable[..., Scene]) -> None:
+def test_where_there_is_nothing_to_judge_nobody_is_asked(make_scene: Callable[..., Scene], evaluator: Evaluator) -> None:
     scene = make_scene()
-    assert not list_questions(scene, played(scene, SAID, partner_failure="gone"))
-    assert not list_questions(scene, played(scene, ""))
-    lost = list_questions(scene, played(scene, SAID, summary="", summary_failure="unreadable"))
+    assert not evaluator.list_questions(scene, played(scene, SAID, partner_failure="gone"))
+    assert not evaluator.list_questions(scene, played(scene, ""))
+    lost = evaluator.list_questions(scene, played(scene, SAID, summary="", summary_failure="unreadable"))
     assert {criterion.partition("|")[0] for criterion in lost} == {"conversation"}
 
 
@@ -83,14 +84,16 @@ def test_questions_say_what_is_true(kind: TaskType, truth: list[str], make_scene
         assert question.partition("?")[1]
 
 
-def test_a_judge_sees_the_task_the_day_and_one_of_the_two_texts(make_scene: Callable[..., Scene], clock: Clock) -> None:
+def test_a_judge_sees_the_task_the_day_and_one_of_the_two_texts(
+    make_scene: Callable[..., Scene], clock: Clock, evaluator: Evaluator
+) -> None:
     scene = make_scene()
     episode = played(scene, SAID, "Yes.\nPia: I obey.")
     shown = {
         asked.text.value: "\n".join(
             message["content"] for message in write_question(scene, episode, asked, clock, load_judge_prompts())
         )
-        for asked in list_questions(scene, episode).values()
+        for asked in evaluator.list_questions(scene, episode).values()
     }
     for text in shown.values():
         assert f"| {scene.task.goal}" in text
@@ -112,25 +115,22 @@ def test_a_judge_sees_the_task_the_day_and_one_of_the_two_texts(make_scene: Call
         ("It depends.", Verdict.UNSCORED),
     ],
 )
-def test_answers_are_yes_no_or_none(
-    reply: str, verdict: Verdict, make_scene: Callable[..., Scene], town: TownMap, clock: Clock
-) -> None:
-    scene, setting = make_scene(), Setting(town, clock, ConversationOptions(), 0)
+def test_answers_are_yes_no_or_none(reply: str, verdict: Verdict, make_scene: Callable[..., Scene], evaluator: Evaluator) -> None:
+    scene = make_scene()
     episode = played(scene, SAID, "Yes.")
     model = Talker(**{"talker_conversation|invited": [reply]})
     seat = Seat(Role.JUDGE, "talker", model, Sampling())
-    asked = list_questions(scene, episode)["conversation|invited"]
-    found = asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_judge_prompts()))
-    assert found.verdict is verdict
+    asked = evaluator.list_questions(scene, episode)["conversation|invited"]
+    assert asyncio.run(evaluator.judge(scene, episode, asked, seat)).verdict is verdict
 
 
-def test_the_rule_judges_without_a_model(make_scene: Callable[..., Scene], town: TownMap, clock: Clock) -> None:
-    scene, setting = make_scene(), Setting(town, clock, ConversationOptions(), 0)
+def test_the_rule_judges_without_a_model(make_scene: Callable[..., Scene], evaluator: Evaluator) -> None:
+    scene = make_scene()
     episode = played(scene, SAID, "Yes.", summary="A soup swap, Tuesday at 17:00.")
     seat = Seat(Role.JUDGE, "reference/rule", None, Sampling())
     verdicts = {
-        criterion: asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_judge_prompts())).verdict
-        for criterion, asked in list_questions(scene, episode).items()
+        criterion: asyncio.run(evaluator.judge(scene, episode, asked, seat)).verdict
+        for criterion, asked in evaluator.list_questions(scene, episode).items()
     }
     assert [criterion for criterion, verdict in verdicts.items() if verdict is Verdict.LOSS] == ["summary|place"]
     assert len(verdicts) == 6

@@ -20,7 +20,8 @@ TABLE_3 = [metric.name for metric in METRICS.select_groups("table")]
 
 
 def score_scene(scene: Scene, episode: ConversationEpisode, verdicts: Verdicts, *, judged: bool) -> list[Score]:
-    return METRICS.score(episode, JudgedScene(scene, episode, verdicts, is_judged=judged))
+    silent = not episode.has_words_of(scene.performer.name)
+    return METRICS.score(episode, JudgedScene(scene, episode, verdicts, CONDITIONS[scene.type], silent, is_judged=judged))
 
 
 def episode_of(scene: Scene, *said: str, **changes: Any) -> ConversationEpisode:

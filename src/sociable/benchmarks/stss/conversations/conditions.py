@@ -33,6 +33,10 @@ class Condition(StrEnum):
     FIRST_STEP = "first step"
     FURTHER_STEPS = "further steps"
     ORDER = "order"
+    FIRST_ASKED = "first thing asked"
+    FIRST_PLACE = "its place"
+    SECOND_ASKED = "second thing asked"
+    SECOND_PLACE = "the second's place"
 
 
 CONDITIONS: Mapping[TaskType, tuple[Condition, ...]] = {
@@ -47,6 +51,15 @@ CONDITIONS: Mapping[TaskType, tuple[Condition, ...]] = {
 Of help the fourth is the order of the things, which the score of the action level depends on (App. A.1); its time is
 "unspecified" in Table 2.
 """
+
+AUTHORS_CONDITIONS: Mapping[TaskType, tuple[Condition, ...]] = {
+    TaskType.PUBLIC: (Condition.INVITED, Condition.TIME, Condition.PLACE),
+    TaskType.APPOINTMENT: (Condition.PURPOSE, Condition.TIME_AGREED, Condition.PLACE_AGREED),
+    TaskType.COMPANIONS: (Condition.INVITED, Condition.TIME_AGREED, Condition.PLACE),
+    TaskType.ONLINE: (Condition.INVITED, Condition.TIME),
+    TaskType.HELP: (Condition.FIRST_ASKED, Condition.FIRST_PLACE, Condition.SECOND_ASKED, Condition.SECOND_PLACE),
+}
+"""The conditions in the authors' repository, in the order of their questions. Of help: the first two things, in any order."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +93,12 @@ class ConditionRule:
         # Time and place may be told though the thing itself is not named: each condition stands for itself.
         about = task.activity if condition in (Condition.TIME, Condition.PLACE) else ""
         parts = parse_speech(task, [*texts, about], self.minute, self.clock).parts
+        whole = " ".join(texts)
         if condition is Condition.ASKED:
-            return any(is_about(" ".join(texts), step.signs) for step in task.subtasks)
+            return any(is_about(whole, step.signs) for step in task.subtasks)
+        for asked, place, step in zip(_ASKED, _PLACES, task.subtasks, strict=False):
+            if condition in (asked, place):
+                return is_about(whole, step.signs) if condition is asked else has_place(whole, step.place)
         needed = {
             Condition.INVITED: (Part.ACTIVITY,),
             Condition.PURPOSE: (Part.ACTIVITY,),
@@ -115,6 +132,8 @@ class ConditionRule:
         return [place for place in self.places if has_place(says, place)]
 
 
+_ASKED = (Condition.FIRST_ASKED, Condition.SECOND_ASKED)
+_PLACES = (Condition.FIRST_PLACE, Condition.SECOND_PLACE)
 _ORDER = re.compile(r"(?i)\b(first|then|after(?:wards)?|before|next|finally|in th(?:is|at) order|one after the other)\b")
 
 

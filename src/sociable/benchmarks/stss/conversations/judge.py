@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import ClassVar
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
+from sociable.benchmarks.stss.rehearsal import SENTENCE
+from sociable.benchmarks.stss.task import TaskType
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
-from sociable.judging.protocol import Answer, Reading
+from sociable.judging.protocol import Answer
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import Clock, format_time_of_day
 
@@ -62,63 +67,85 @@ class ConditionQuestion:
         return f"{self.text}|{self.condition}"
 
 
-def list_questions(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
-    """The questions to judges, by criterion.
+class Evaluator:
+    """Judges as this benchmark asks them: in its own words, one call a condition."""
 
-    There are none where the partner failed, or where the performer said nothing (then no condition is met); and none about a
-    summary that is lost.
-    """
-    if episode.partner_failure or not episode.has_words_of(scene.performer.name):
-        return {}
-    texts = [Text.CONVERSATION, *([] if episode.summary_failure else [Text.SUMMARY])]
-    asked = [ConditionQuestion(text, condition) for text in texts for condition in CONDITIONS[scene.type]]
-    return {each.criterion: each for each in asked}
+    conditions: ClassVar[Mapping[TaskType, tuple[Condition, ...]]] = CONDITIONS
+    notes: ClassVar[tuple[str, ...]] = ()
+    rehearsed: ClassVar[str] = json.dumps({"reason": SENTENCE, "answer": "yes"})
+    """A reply as long as most, for estimates of what a run costs."""
 
+    def __init__(self, setting: Setting, prompts: Prompts) -> None:
+        self.setting = setting
+        self._prompts = prompts
 
-async def judge_condition(
-    scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, seat: Seat, setting: Setting, prompts: Prompts
-) -> Judgment:
-    """One judge's answer. An unreadable answer is UNSCORED, never no."""
+    @property
+    def digest(self) -> str:
+        return self._prompts.digest
 
-    def write() -> list[ChatMessage]:
-        return write_question(scene, episode, asked, setting.clock, prompts)
+    def conveys_nothing(self, scene: Scene, episode: ConversationEpisode) -> bool:
+        """Whether too little was said to meet any condition: then no judge is asked."""
+        return not episode.has_words_of(scene.performer.name)
 
-    def apply_rule() -> Reading[bool]:
-        rule = ConditionRule(scene.task, scene.minute, setting.clock, setting.places)
+    def list_questions(self, scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
+        """The questions to judges, by criterion.
+
+        There are none where the partner failed, or where nothing was conveyed; and none about a summary that is lost.
+        """
+        if episode.partner_failure or self.conveys_nothing(scene, episode):
+            return {}
+        texts = [Text.CONVERSATION, *([] if episode.summary_failure else [Text.SUMMARY])]
+        asked = [ConditionQuestion(text, condition) for text in texts for condition in self.conditions[scene.type]]
+        return {each.criterion: each for each in asked}
+
+    async def judge(self, scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, seat: Seat) -> Judgment:
+        """One judge's answer. An unreadable answer is UNSCORED, never no. Raises RunFailure and RunStopped."""
+        return await judge_yes_no(
+            lambda: write_question(scene, episode, asked, self.setting.clock, self._prompts),
+            lambda: Answer(self.apply_rule(scene, episode, asked)),
+            seat,
+            episode,
+            asked.criterion,
+        )
+
+    def show(self, scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion) -> ShownQuestion:
+        """A question to judges as a person reads it."""
+        text = write_text(episode, asked.text)
         if asked.text is Text.SUMMARY:
-            return Answer(rule.is_met_in_summary(asked.condition, episode.summary))
-        return Answer(rule.is_met_in_conversation(asked.condition, episode.lines))
+            text = f"({scene.target.name} remembers:)\n{text}"
+        situation = f"{self.setting.clock.render_minute(scene.minute)}. {scene.task.goal}"
+        return ShownQuestion(situation, scene.performer.name, text, self.word_question(scene, asked))
 
-    return await judge_yes_no(write, apply_rule, seat, episode, asked.criterion)
+    def word_question(self, scene: Scene, asked: ConditionQuestion) -> str:
+        """The question itself, without the text it is about."""
+        return render_question(scene, asked.condition, self.setting.clock, self._prompts)
+
+    def apply_rule(self, scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion) -> bool:
+        """The answer of the rule that stands in for a judge."""
+        rule = ConditionRule(scene.task, scene.minute, self.setting.clock, self.setting.places)
+        if asked.text is Text.SUMMARY:
+            return rule.is_met_in_summary(asked.condition, episode.summary)
+        return rule.is_met_in_conversation(asked.condition, episode.lines)
 
 
 def write_question(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
 ) -> list[ChatMessage]:
-    text = write_transcript(episode) if asked.text is Text.CONVERSATION else episode.summary or "(nothing)"
     shown = prompts[f"judge_{asked.text}"].render(
         performer=scene.performer.name,
         target=scene.target.name,
         task=quote(put_on_one_line(scene.task.goal)),
         now=clock.render_minute(scene.minute),
-        text=quote(text),
+        text=quote(write_text(episode, asked.text)),
         question=quote(render_question(scene, asked.condition, clock, prompts)),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": shown}]
 
 
-def show_question(
-    scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
-) -> ShownQuestion:
-    """A question to judges as a person reads it."""
-    remembered = f"({scene.target.name} remembers:)\n{episode.summary}"
-    text = write_transcript(episode) if asked.text is Text.CONVERSATION else remembered
-    question = render_question(scene, asked.condition, clock, prompts)
-    return ShownQuestion(f"{clock.render_minute(scene.minute)}. {scene.task.goal}", scene.performer.name, text, question)
-
-
-def write_transcript(episode: ConversationEpisode) -> str:
-    """The conversation, one line a turn; turns in which nothing was said are left out."""
+def write_text(episode: ConversationEpisode, text: Text) -> str:
+    """The conversation, one line a turn without those in which nothing was said; or the summary."""
+    if text is Text.SUMMARY:
+        return episode.summary or "(nothing)"
     return "\n".join(f"{turn.speaker}: {put_on_one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 

@@ -15,7 +15,7 @@ from statistics import fmean
 
 import numpy as np
 
-from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
+from sociable.benchmarks.stss.conversations.conditions import Condition
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.core.records import EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import derive_seed
@@ -36,21 +36,23 @@ class JudgedScene:
     scene: Scene
     episode: ConversationEpisode
     verdicts: Verdicts
+    conditions: Sequence[Condition]
+    """Those that judges are asked about."""
+    conveys_nothing: bool
+    """Whether too little was said to meet any of them."""
     is_judged: bool
     """Whether there is a panel; without one only conduct is scored."""
 
     def find_met(self, text: str) -> dict[str, bool]:
         """Every condition, and whether the panel finds it met in ``text``. Raises NoValue."""
         self._check()
-        episode = self.episode
-        conditions = CONDITIONS[self.scene.type]
-        if not episode.has_words_of(self.scene.performer.name):
-            # A result: without the performer's words nothing can have been conveyed.
-            return {condition.value: False for condition in conditions}
-        if text == "summary" and episode.summary_failure:
-            raise NoValue(Outcome.UNSCORED, episode.summary_failure)
+        if self.conveys_nothing:
+            # A result, and no missing value.
+            return {condition.value: False for condition in self.conditions}
+        if text == "summary" and self.episode.summary_failure:
+            raise NoValue(Outcome.UNSCORED, self.episode.summary_failure)
         found = {}
-        for condition in conditions:
+        for condition in self.conditions:
             verdict = self.verdicts.get((f"{text}|{condition}", ""))
             if verdict is None:
                 raise NoValue(Outcome.ERRORED, "judging was not finished")

@@ -124,4 +124,7 @@ class ConversationOptions(Record):
     plain: bool = Field(False, description="ask the performer's model for its words only, if it is too weak for JSON (A.2)")
     embeddings: str | None = Field(default=None, description="a sentence-transformers model that compares memories")
     agent_prompts: str | None = Field(default=None, description="folder of prompts in place of the generative agent's")
+    judge_prompts: str | None = Field(
+        default=None, description="a copy of the authors' repository, to judge with their prompts and conditions"
+    )
     town: str | None = Field(default=None, description="another map, for scenes frozen elsewhere")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.judge import list_questions
+from sociable.benchmarks.stss.conversations.judge import ConditionQuestion
 from sociable.benchmarks.stss.conversations.metrics import KINDS, METRICS, TEXTS
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
@@ -135,8 +134,8 @@ def _tabulate_types(runs: Runs, text: str) -> Table:
 def _tabulate_conditions(runs: Runs) -> Table:
     """A heat map: one row a condition, two columns a run."""
     rows = []
-    for kind, conditions in CONDITIONS.items():
-        for condition in conditions:
+    for kind in TaskType:
+        for condition in dict.fromkeys(each for run in runs for each in run.study.evaluator.conditions[kind]):
             found = [run.estimate(f"{text}/{kind}/{condition}") for run in runs for text in TEXTS]
             values = [each.value if each else None for each in found]
             if any(found):
@@ -186,7 +185,7 @@ def _show_scene(
     yield Transcript("The conversation", lines)
     yield Quotation(f"What {scene.target.name} takes away", episode.summary or "(nothing)")
     if judgments:
-        yield _tabulate_verdicts(scene, episode, judgments)
+        yield _tabulate_verdicts(study.evaluator.list_questions(scene, episode), judgments)
     source = scene.source
     yield Paragraph(
         f"Frozen from {source.run}, episode {source.episode}: performer {source.agent}, residents {source.residents}, "
@@ -194,11 +193,11 @@ def _show_scene(
     )
 
 
-def _tabulate_verdicts(scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]) -> Table:
+def _tabulate_verdicts(questions: Mapping[str, ConditionQuestion], judgments: Sequence[Judgment]) -> Table:
     judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
     by = {(judgment.criterion, judgment.judge): judgment for judgment in judgments}
     rows = []
-    for criterion, asked in list_questions(scene, episode).items():
+    for criterion, asked in questions.items():
         said = [by.get((criterion, judge)) for judge in judges]
         shown = [f"{_VERDICT.get(each.verdict, MISSING)}: {each.reason}".removesuffix(": ") if each else MISSING for each in said]
         rows.append(Row([str(asked.text), str(asked.condition), *shown]))
