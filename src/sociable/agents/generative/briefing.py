@@ -31,6 +31,8 @@ PLACEHOLDERS = {
         "resident": "name town persona acquaintances places walks",
         "plan_day": "now weekday habits task agenda memories form",
         "replan": "now place why plan task agenda memories form",
+        "replan_heard": "",
+        "replan_learnt": "news",
         "decompose": "now parts form",
         "react": "now place doing plan agenda people memories form",
         "speak": "now place partner beginning acquaintance doing agenda memories task conversation subject turns form",

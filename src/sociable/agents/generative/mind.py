@@ -48,12 +48,6 @@ OF_PEOPLE: frozenset[MemoryKind] = frozenset({"fact", "conversation", "told", "t
 BESIDE_PLANS: frozenset[MemoryKind] = OF_PEOPLE | {"seen"}
 """Kinds that come to mind where the plan itself stands in the prompt."""
 
-_HEARD = "What you have just heard or agreed to changes your day, and you plan the rest of it anew."
-_LEARNT = (
-    "You have just come to know what stands below. Plan the rest of the day anew, with what it changes; where it changes nothing "
-    "for you, keep to the old plan."
-)
-
 REMEMBERED_FOR_PLANS = 12
 REMEMBERED_OF_PARTNER = 8
 REMEMBERED_OF_SUBJECT = 5
@@ -209,7 +203,8 @@ class GenerativeMind:
             if self.agenda.add(each) and plan is not None and each.start is not None and not each.is_over(until):
                 anew = anew or each.start < plan.wake + IDLE_MINUTES
         where, query = briefing.render_place(talk.address), f"plans for today. {partner}. {self._persona.currently}"
-        activity = await self._replan(plan, until, _HEARD, where, query) if anew and plan is not None else None
+        why = self._prompts["replan_heard"].render()
+        activity = await self._replan(plan, until, why, where, query) if anew and plan is not None else None
         return TakenAway(self._take_notes(), activity)
 
     # What others may ask.
@@ -306,7 +301,8 @@ class GenerativeMind:
             return None
         self._news.clear()
         query = f"{told} plans for today. {self._persona.currently}"
-        return await self._replan(plan, view.minute, f"{_LEARNT}\n{quote(told)}", briefing.render_place(view.address), query)
+        why = self._prompts["replan_learnt"].render(news=quote(told))
+        return await self._replan(plan, view.minute, why, briefing.render_place(view.address), query)
 
     async def _find_next_activity(self, view: View) -> Activity:
         minute = view.minute
