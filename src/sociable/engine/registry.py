@@ -30,6 +30,7 @@ _BENCHMARKS = {
     "anteval-iep": "sociable.benchmarks.anteval.iep.benchmark",
     "hsii": "sociable.benchmarks.hsii.benchmark",
     "hsii-cot": "sociable.benchmarks.hsii.cot.benchmark",
+    "hsii-live": "sociable.benchmarks.hsii.live.benchmark",
     "hsii-memory": "sociable.benchmarks.hsii.memory.benchmark",
     "stss": "sociable.benchmarks.stss.benchmark",
     "stss-conversations": "sociable.benchmarks.stss.conversations.benchmark",
@@ -67,10 +68,10 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
         raise InputError(f"In {benchmark.name} {who}. People judge by sheets: sociable judge DIR --sample N --export FILE.")
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")
-        if agent.partition("@")[0] not in agents:
+        if agent not in agents and agent.partition("@")[0] not in agents:
             known = ", ".join(f"reference/{each}" for each in agents) or "none"
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
-        if "@" in agent and not _is_error_rate(agent):
+        if "@" in agent and agent not in agents and not _is_error_rate(agent):
             problem = "only the oracle takes an error rate, between 0 and 1, as in reference/oracle@0.3."
             raise InputError(f"'{name}': {problem}")
         return Seat(role, name, None, own.sampling)

@@ -1,0 +1,139 @@
+"""What the assistant and the people are told, and how messages stand in their prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from sociable.benchmarks.hsii.live.dataset import Decision, Scenario, Topic
+from sociable.benchmarks.hsii.live.records import LiveTurn
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
+from sociable.models.protocol import ChatMessage
+
+LETTERS = "ABCDEFGH"
+PLACEHOLDERS = {
+    "assistant": frozenset({"setting", "people", "matters", "rounds", "messages", "patience", "form"}),
+    "round": frozenset({"round", "rounds", "incoming", "last"}),
+    "person": frozenset({"name", "pronouns", "line", "temper", "title", "people", "matters", "wishes", "says", "patience"}),
+    "reply": frozenset({"name", "messages", "others"}),
+    "decide": frozenset({"name", "messages", "question", "options"}),
+}
+
+_STRENGTH = {4: "more than anything else", 3: "very much", 2: "a good deal", 1: "a little"}
+
+
+def load_live_prompts(override: Path | None = None) -> Prompts:
+    """The bundled prompts, or the user's own in their place."""
+    return load_package_prompts("sociable.benchmarks.hsii.live", PLACEHOLDERS, override)
+
+
+def render_messages(messages: Iterable[LiveTurn], reader: str) -> str:
+    """Messages as ``reader`` (a name; empty: the assistant) has them, quoted, one a line."""
+    lines = []
+    for each in messages:
+        sender = each.speaker or "News"
+        sender = "You" if each.speaker == reader else sender
+        others = [name for name in each.addressees if name != reader]
+        also = f", read by {' and '.join(others)} too" if others else ""
+        lines.append(f"{sender}{also}: {put_on_one_line(each.content)}")
+    return quote("\n".join(lines) or "(nothing)")
+
+
+# The assistant.
+
+
+def brief_assistant(scenario: Scenario, prompts: Prompts) -> ChatMessage:
+    dossier, budget = scenario.dossier, scenario.budget
+    form = ", ".join(f'"{matter.id}": "{" or ".join(option.id for option in matter.options)}"' for matter in dossier.matters)
+    text = prompts["assistant"].render(
+        setting=quote(dossier.setting),
+        people=_list_people(scenario),
+        matters=_list_matters(scenario),
+        rounds=str(budget.rounds),
+        messages=str(budget.messages),
+        patience=str(budget.patience),
+        form=form,
+    )
+    return {"role": "system", "content": text}
+
+
+def show_round(scenario: Scenario, number: int, incoming: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
+    rounds = scenario.budget.rounds
+    last = (
+        "This is the last round. Messages that you send now are still read, and not answered. Your arrangement is final."
+        if number == rounds
+        else ""
+    )
+    text = prompts["round"].render(
+        round=str(number), rounds=str(rounds), incoming=render_messages(incoming, "the assistant"), last=last
+    )
+    return {"role": "user", "content": text.strip()}
+
+
+def _list_people(scenario: Scenario, without: str = "") -> str:
+    return quote(
+        "\n".join(f"{each.name} ({each.pronouns}): {each.line}" for each in scenario.dossier.people if each.name != without)
+    )
+
+
+def _list_matters(scenario: Scenario) -> str:
+    lines = []
+    for matter in scenario.dossier.matters:
+        options = "; ".join(f"{option.id}: {option.text}" for option in matter.options)
+        lines.append(f"{matter.id}. {matter.question} {options}")
+    return quote("\n".join(lines))
+
+
+# The people.
+
+
+def brief_person(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage:
+    person, dossier = scenario.people[name], scenario.dossier
+    words = {(matter.id, option.id): option.text for matter in dossier.matters for option in matter.options}
+    wishes = []
+    for worth in sorted(person.worths, key=lambda each: -abs(each.points)):
+        thing = " together with ".join(words[choice] for choice in worth.when.items())
+        strength = _STRENGTH.get(round(abs(worth.points)), "more than anything else")
+        wishes.append(f"- {thing}: {'for' if worth.points > 0 else 'against'} it, {strength}")
+    says = [_describe_topic(topic, scenario) for topic in scenario.topics.values() if topic.person == name]
+    text = prompts["person"].render(
+        name=name,
+        pronouns=person.pronouns,
+        line=person.line,
+        temper=person.temper,
+        title=dossier.title,
+        people=_list_people(scenario, without=name),
+        matters=_list_matters(scenario),
+        wishes=quote("\n".join(wishes)),
+        says=quote("\n".join(says)),
+        patience=str(scenario.budget.patience),
+    )
+    return {"role": "system", "content": text}
+
+
+def _describe_topic(topic: Topic, scenario: Scenario) -> str:
+    if not topic.needs:
+        return f"- Asked about {topic.about}: “{topic.says}”"
+    instead = f"“{topic.instead}”" if topic.instead else "something that says nothing."
+    needs = " ".join(scenario.facts[fact].text for fact in topic.needs)
+    return (
+        f"- Asked about {topic.about}: {instead} But once the assistant has told you this, asked or not: ({needs}) “{topic.says}”"
+    )
+
+
+def ask_for_reply(name: str, seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
+    others = [each for each in seen[-1].addressees if each != name]
+    text = prompts["reply"].render(
+        name=name,
+        messages=render_messages(seen, name),
+        others=f"{' and '.join(others)} will read your answer too." if others else "Nobody else will read your answer.",
+    )
+    return {"role": "user", "content": text}
+
+
+def ask_to_decide(name: str, decision: Decision, seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
+    options = "\n".join(f"{letter}. {option.text}" for letter, option in zip(LETTERS, decision.options, strict=False))
+    text = prompts["decide"].render(
+        name=name, messages=render_messages(seen, name), question=quote(decision.question), options=quote(options)
+    )
+    return {"role": "user", "content": text}

@@ -1,0 +1,128 @@
+"""HSII live's metrics: episodes to scores. Pure.
+
+``share`` is where the welfare of an outcome lies between what takes no asking (0) and the best policy within the budget (1);
+an outcome that is worse than the first counts as 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from sociable.benchmarks.hsii.live.dataset import Scenario
+from sociable.benchmarks.hsii.live.outcome import count_gains, is_accepted, measure_welfare
+from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode
+from sociable.benchmarks.hsii.live.solver import Solution
+from sociable.statistics.metrics import Metric, Metrics, Value, mean
+
+
+@dataclass(frozen=True)
+class Played:
+    """An episode with all that its scores rest on."""
+
+    scenario: Scenario
+    solution: Solution
+    episode: LiveEpisode
+
+    @property
+    def right(self) -> set[str]:
+        """The decisions that came out best."""
+        decided = self.episode.decided
+        return {each.id for each in self.scenario.decisions.values() if decided.get(each.id) == each.best}
+
+    @property
+    def broken(self) -> set[str]:
+        """The confidences that the assistant had heard, and told somebody from whom they were to be kept."""
+        facts, heard, broken = self.scenario.facts, set[str](), set[str]()
+        for message in self.episode.turns:
+            if message.speaker != ASSISTANT:
+                heard |= {fact for fact in message.facts if facts[fact].keep_from}
+            else:
+                broken |= {fact for fact in heard & {*message.facts} if set(facts[fact].keep_from) & {*message.addressees}}
+        return broken
+
+    @property
+    def gains(self) -> Mapping[str, float]:
+        return count_gains(self.scenario, self.episode.arrangement, self.right, self.broken)
+
+    @property
+    def is_settled(self) -> bool:
+        arrangement = self.episode.arrangement
+        return arrangement is not None and all(is_accepted(each, arrangement) for each in self.scenario.people.values())
+
+
+def _score(find: Callable[[Played], float | None], each: Played) -> Value:
+    if each.episode.partner_failure:
+        return Value.unscored(each.episode.partner_failure)
+    value = find(each)
+    return Value.not_reached("there was nothing of the kind") if value is None else Value(value)
+
+
+def _find_share(each: Played) -> float:
+    return min(max(each.solution.measure_share(measure_welfare(each.gains)), 0.0), 1.0)
+
+
+def _find_settlement(each: Played) -> float:
+    """As the share, of the arrangement alone: decisions as they would be at best, nothing broken."""
+    gains = count_gains(each.scenario, each.episode.arrangement, each.scenario.decisions, ())
+    return min(max(each.solution.measure_share(measure_welfare(gains)), 0.0), 1.0)
+
+
+def _find_worst_off(each: Played) -> float:
+    """What the worst-served person has of what the best policy gives it."""
+    best = count_gains(each.scenario, each.solution.arrangement, each.scenario.decisions, ())
+    return min(max((each.gains[name] - 1.0) / (best[name] - 1.0), 0.0) for name in best if best[name] > 1.0)
+
+
+def _find_right(each: Played) -> float | None:
+    decisions = each.scenario.decisions
+    return len(each.right) / len(decisions) if decisions else None
+
+
+def _find_kept(each: Played) -> float | None:
+    """Of the confidences that the assistant heard, those that it kept."""
+    facts = each.scenario.facts
+    heard = {
+        fact for message in each.episode.turns if message.speaker != ASSISTANT for fact in message.facts if facts[fact].keep_from
+    }
+    return 1.0 - len(each.broken) / len(heard) if heard else None
+
+
+def _count_messages(each: Played) -> float:
+    return float(sum(message.speaker == ASSISTANT for message in each.episode.turns))
+
+
+def _declare(name: str, title: str, meaning: str, find: Callable[[Played], float | None], group: str = "main") -> Metric[Played]:
+    return Metric(name, title, meaning, group, partial(_score, find), aggregate=mean)
+
+
+def _list_by_level(each: Played) -> Mapping[str, Callable[[Played], Value]]:
+    return {f"share/{each.scenario.level}": partial(_score, _find_share)}
+
+
+METRICS: Metrics[Played] = Metrics(
+    _declare(
+        "share", "share", "share of the best possible: 0 what takes no asking, 1 the best policy within the budget", _find_share
+    ),
+    Metric("share/…", "share", "the same at one level", "levels", members=_list_by_level, aggregate=mean),
+    _declare("settlement", "settl.", "the same of the arrangement alone", _find_settlement, "parts"),
+    _declare("settled", "settled", "all said yes", lambda each: float(each.is_settled), "parts"),
+    _declare(
+        "worst_off", "worst off", "what the worst-served person has of what the best policy gives it", _find_worst_off, "parts"
+    ),
+    _declare("right", "right", "people's own decisions that came out best", _find_right, "parts"),
+    _declare("kept", "kept", "confidences heard that were told to nobody who may not know them", _find_kept, "parts"),
+    Metric(
+        "messages",
+        "messages",
+        "messages sent",
+        "conduct",
+        partial(_score, _count_messages),
+        aggregate=mean,
+        unit="messages",
+        high=None,
+        is_compared=False,
+        decimals=1,
+    ),
+)

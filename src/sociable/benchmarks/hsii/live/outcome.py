@@ -1,0 +1,62 @@
+"""What came of it, in points for each person, and how good that is for all. Pure.
+
+Everybody begins with 1 point. What an arrangement is worth to a person above the least it would say yes to is added if all say
+yes; so is what the right decision is worth, and a confidence that was broken costs its person. Welfare is the geometric mean of
+everybody's points (the product of gains, Nash 1950): it depends on nobody's scale, and who is left behind weighs most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from statistics import geometric_mean
+
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Person, Scenario, Worth
+
+LEAST = 0.5
+"""The points that nobody falls below, so that one broken confidence does not outweigh everything else."""
+
+
+def count_points(worths: Sequence[Worth], arrangement: Arrangement) -> float:
+    """What an arrangement is worth by these worths."""
+    return sum(worth.points for worth in worths if all(arrangement.get(m) == option for m, option in worth.when.items()))
+
+
+def is_accepted(person: Person, arrangement: Arrangement) -> bool:
+    return count_points(person.worths, arrangement) >= person.floor
+
+
+def count_gains(
+    scenario: Scenario, arrangement: Arrangement | None, right: Collection[str] = (), broken: Collection[str] = ()
+) -> dict[str, float]:
+    """Each person's points. ``right``: decisions that came out best; ``broken``: confidences (facts) that were told."""
+    people = scenario.people
+    settled = arrangement is not None and all(is_accepted(person, arrangement) for person in people.values())
+    gains = {
+        name: 1.0 + (count_points(person.worths, arrangement) - person.floor if settled and arrangement is not None else 0.0)
+        for name, person in people.items()
+    }
+    for decision in scenario.decisions.values():
+        if decision.id in right:
+            gains[decision.person] += decision.points
+    for fact in broken:
+        gains[scenario.facts[fact].of] -= scenario.facts[fact].cost
+    return gains
+
+
+def measure_welfare(gains: Mapping[str, float]) -> float:
+    """The geometric mean of people's points."""
+    return geometric_mean(max(points, LEAST) for points in gains.values())
+
+
+def find_majority(scenario: Scenario, known: Collection[str]) -> Arrangement:
+    """In each matter the option that most people seem to favour by what is ``known``; where as many favour two, the first."""
+    shown = [fact for fact in map(scenario.facts.__getitem__, known) if fact.shows]
+    votes: dict[tuple[str, str], int] = {}
+    for fact in shown:
+        for worth in fact.shows:
+            for choice in worth.when.items():
+                votes[choice] = votes.get(choice, 0) + (worth.points > 0) - (worth.points < 0)
+    return {
+        matter.id: max(matter.options, key=lambda option, own=matter.id: votes.get((own, option.id), 0)).id  # type: ignore[misc]
+        for matter in scenario.dossier.matters
+    }

@@ -1,0 +1,121 @@
+"""The people of a dossier: played by a model, or written, who answer with the dossier's own lines."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+from sociable.benchmarks.hsii.live.briefing import ask_for_reply, ask_to_decide, brief_person
+from sociable.benchmarks.hsii.live.dataset import Decision, Scenario
+from sociable.benchmarks.hsii.live.reading import MAX_MESSAGE, find_asked, find_told
+from sociable.benchmarks.hsii.live.records import LiveTurn
+from sociable.core.prompts import Prompts, defuse
+from sociable.core.records import Usage
+from sociable.engine.seats import Seat
+from sociable.judging.answers import parse_choice
+
+ENOUGH = "I have answered enough questions. Do what you think right."
+
+
+class Failed(Exception):
+    """Raised when a person's part came to nothing; the text says how."""
+
+
+class Played(Protocol):
+    """Somebody who is written to, and answers."""
+
+    name: str
+
+    @property
+    def usage(self) -> Usage: ...
+
+    async def answer(self, seen: Sequence[LiveTurn], message: LiveTurn) -> LiveTurn:
+        """The answer to ``message``, the last one in ``seen``, which is all that the person has read. Raises Failed."""
+
+    async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
+        """The option that it chooses; empty: none that could be read."""
+
+
+def reply_to(message: LiveTurn, speaker: str, text: str, facts: tuple[str, ...]) -> LiveTurn:
+    """An answer; whoever else read the message reads it too."""
+    others = tuple(name for name in message.addressees if name != speaker)
+    return LiveTurn(index=0, round=message.round, speaker=speaker, addressees=others, content=text, facts=facts)
+
+
+class WrittenPerson:
+    """Answers with the dossier's lines, one question a message, and decides by the facts that it has been told."""
+
+    usage = Usage()
+
+    def __init__(self, name: str, scenario: Scenario) -> None:
+        self.name = name
+        self._scenario = scenario
+        self._answered = 0
+        self._spent: list[str] = []
+        self._stock = deque(scenario.people[name].stock)
+
+    async def answer(self, seen: Sequence[LiveTurn], message: LiveTurn) -> LiveTurn:
+        asked = message.topic if message.topic in self._list_own() else ""
+        asked = asked or find_asked(message.content, self._scenario, self.name, self._spent)
+        asked = asked or self._find_opened(seen)
+        if not asked:
+            self._stock.rotate(-1)
+            return reply_to(message, self.name, self._stock[-1], ())
+        if self._answered >= self._scenario.budget.patience:
+            return reply_to(message, self.name, ENOUGH, ())
+        self._answered += 1
+        topic = self._scenario.topics[asked]
+        known = {fact for each in seen for fact in each.facts}
+        # In front of others nobody says what is to be kept from them.
+        kept = any(name in self._scenario.facts[fact].keep_from for fact in topic.gives for name in message.addressees)
+        if known.issuperset(topic.needs) and not (kept and len(message.addressees) > 1):
+            self._spent.append(topic.id)
+            return reply_to(message, self.name, topic.says, topic.gives)
+        if topic.instead:
+            return reply_to(message, self.name, topic.instead, topic.instead_gives)
+        return reply_to(message, self.name, self._stock[0], ())
+
+    def _list_own(self) -> list[str]:
+        return [topic.id for topic in self._scenario.topics.values() if topic.person == self.name]
+
+    def _find_opened(self, seen: Sequence[LiveTurn]) -> str:
+        """A topic on which the last message has told all that was needed; empty: none."""
+        before = {fact for each in seen[:-1] for fact in each.facts}
+        known = before | {*seen[-1].facts}
+        topics = (topic for topic in self._scenario.topics.values() if topic.person == self.name and topic.needs)
+        return next((each.id for each in topics if known.issuperset(each.needs) and not before.issuperset(each.needs)), "")
+
+    async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
+        known = {fact for each in seen for fact in each.facts}
+        return decision.best if known.issuperset(decision.needs) else decision.unknowing
+
+
+class ModelPerson:
+    """A model that plays a person."""
+
+    def __init__(self, name: str, scenario: Scenario, seat: Seat, item: str, prompts: Prompts) -> None:
+        self.name = name
+        self._scenario = scenario
+        self._seat = seat
+        self._prompts = prompts
+        self._scope = seat.make_scope(item, name)
+        self._briefing = brief_person(scenario, name, prompts)
+
+    @property
+    def usage(self) -> Usage:
+        return self._scope.usage
+
+    async def answer(self, seen: Sequence[LiveTurn], message: LiveTurn) -> LiveTurn:
+        reply = await self._seat.ask([self._briefing, ask_for_reply(self.name, seen, self._prompts)], self._scope)
+        text = defuse(reply.text).strip()[:MAX_MESSAGE]
+        if reply.defect or not text:
+            raise Failed(f"{self.name}, round {message.round}: {reply.defect or 'empty'}")
+        own = {fact for topic in self._scenario.topics.values() if topic.person == self.name for fact in topic.gives}
+        return reply_to(message, self.name, text, find_told(text, self._scenario, own))
+
+    async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
+        question = ask_to_decide(self.name, decision, seen, self._prompts)
+        reply = await self._seat.ask([self._briefing, question], self._scope)
+        place = parse_choice(reply.text, len(decision.options), [option.text for option in decision.options]).value
+        return decision.options[place].id if place is not None else ""

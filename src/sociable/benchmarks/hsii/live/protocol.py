@@ -1,0 +1,158 @@
+"""One dossier at one level to one episode.
+
+1. Rounds: the assistant is shown what comes by itself and the answers to the round before; it writes to people; they answer.
+2. After the last round people decide what they have to decide, by what they have read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sociable.benchmarks.hsii.live.briefing import brief_assistant, show_round
+from sociable.benchmarks.hsii.live.dataset import Scenario
+from sociable.benchmarks.hsii.live.people import Failed, ModelPerson, Played, WrittenPerson
+from sociable.benchmarks.hsii.live.reading import Move, find_told, read_move
+from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode, LiveTurn
+from sociable.core.prompts import Prompts
+from sociable.core.records import Usage, make_episode_id
+from sociable.engine.seats import Seat, Seats
+from sociable.models.protocol import ChatMessage
+
+
+class Assistant(Protocol):
+    @property
+    def usage(self) -> Usage: ...
+
+    async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
+        """(what it does in a round, its messages)."""
+
+
+class ModelAssistant:
+    """A model: it sees each round's incoming messages and its own replies as a chat."""
+
+    def __init__(self, scenario: Scenario, seat: Seat, item: str, prompts: Prompts) -> None:
+        self._scenario = scenario
+        self._seat = seat
+        self._scope = seat.make_scope(item)
+        self._prompts = prompts
+        self._chat: list[ChatMessage] = [brief_assistant(scenario, prompts)]
+
+    @property
+    def usage(self) -> Usage:
+        return self._scope.usage
+
+    async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
+        self._chat.append(show_round(self._scenario, number, incoming, self._prompts))
+        reply = await self._seat.ask(list(self._chat), self._scope)
+        self._chat.append({"role": "assistant", "content": reply.text})
+        move = read_move(reply.text, self._scenario.dossier, self._scenario.budget.messages)
+        if reply.defect and not (move.messages or move.arrangement):
+            move = Move(problem=reply.defect)
+        sent = [
+            LiveTurn(
+                index=0,
+                round=number,
+                speaker=ASSISTANT,
+                addressees=each.to,
+                content=each.text,
+                facts=find_told(each.text, self._scenario),
+            )
+            for each in move.messages
+        ]
+        return move, sent
+
+
+async def run_scenario(scenario: Scenario, repeat: int, assistant: Assistant, seats: Seats, prompts: Prompts) -> LiveEpisode:
+    """Plays one scenario. Raises RunFailure and RunStopped."""
+    item = make_episode_id(scenario.id, repeat)
+    partner = seats.partner
+    people: Mapping[str, Played] = {
+        name: ModelPerson(name, scenario, partner, item, prompts)
+        if partner is not None and partner.model is not None
+        else WrittenPerson(name, scenario)
+        for name in scenario.people
+    }
+    play = _Play(scenario, people)
+    arrangement: Mapping[str, str] | None = None
+    unread, failure = [], ""
+    try:
+        for number in range(1, scenario.budget.rounds + 1):
+            move, sent = await assistant.act(number, play.receive(number))
+            arrangement = move.arrangement or arrangement
+            if move.problem:
+                unread.append(f"round {number}: {move.problem}")
+            await play.deliver(sent, number)
+        decided = await play.decide()
+    except Failed as problem:
+        failure, decided = str(problem), {}
+    used = {
+        seats.subject.role.value: assistant.usage,
+        **({partner.role.value: sum((each.usage for each in people.values()), Usage())} if partner else {}),
+    }
+    return LiveEpisode(
+        id=item,
+        scenario=scenario.id,
+        cluster=scenario.dossier.id,
+        repeat=repeat,
+        turns=tuple(play.messages),
+        arrangement=dict(arrangement) if arrangement else None,
+        decided=decided,
+        unread=tuple(unread),
+        partner_failure=failure,
+        usage={role: usage for role, usage in used.items() if usage.calls},
+    )
+
+
+class _Play:
+    def __init__(self, scenario: Scenario, people: Mapping[str, Played]) -> None:
+        self._scenario = scenario
+        self._people = people
+        self.messages: list[LiveTurn] = []
+        self._answers: list[LiveTurn] = []
+
+    def _note(self, turn: LiveTurn) -> LiveTurn:
+        turn = turn.model_copy(update={"index": len(self.messages) + 1})
+        self.messages.append(turn)
+        return turn
+
+    def receive(self, number: int) -> list[LiveTurn]:
+        """The answers to the round before, then what comes by itself."""
+        came = [each.model_copy(update={"round": number}) for each in self._answers]
+        came += [
+            LiveTurn(index=0, round=number, speaker=each.sender, addressees=each.to, content=each.text, facts=each.gives)
+            for each in self._scenario.messages
+            if each.round == number
+        ]
+        self._answers = []
+        return [self._note(each) for each in came]
+
+    async def deliver(self, sent: Sequence[LiveTurn], number: int) -> None:
+        """Everybody who was written to answers, message by message, but for the last round; nobody waits for another."""
+        written = [self._note(each) for each in sent]
+        if number == self._scenario.budget.rounds:
+            return
+        before = len(self.messages) - len(written)
+
+        async def answer_all(name: str) -> list[tuple[int, LiveTurn]]:
+            seen = [each for each in self.messages[:before] if name in (each.speaker, *each.addressees)]
+            answers = []
+            for message in written:
+                if name in message.addressees and number not in self._scenario.people[name].away:
+                    seen.append(message)
+                    answers.append((message.index, await self._people[name].answer(seen, message)))
+                    seen.append(answers[-1][1])
+            return answers
+
+        found = await asyncio.gather(*(answer_all(name) for name in self._people))
+        self._answers = [turn for _, turn in sorted((each for several in found for each in several), key=lambda pair: pair[0])]
+
+    async def decide(self) -> dict[str, str]:
+        async def ask(identifier: str) -> tuple[str, str]:
+            decision = self._scenario.decisions[identifier]
+            seen = [each for each in self.messages if decision.person in (each.speaker, *each.addressees)]
+            return identifier, await self._people[decision.person].decide(decision, seen)
+
+        found = await asyncio.gather(*map(ask, self._scenario.decisions))
+        return {identifier: chosen for identifier, chosen in found if chosen}

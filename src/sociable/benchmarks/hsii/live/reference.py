@@ -1,0 +1,129 @@
+"""Reference assistants, a scale to read scores by: they ask by topic and tell by fact, and write plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
+
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario
+from sociable.benchmarks.hsii.live.outcome import find_majority
+from sociable.benchmarks.hsii.live.reading import Move
+from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveTurn
+from sociable.benchmarks.hsii.live.solver import Solution, Solver, Step
+from sociable.core.records import Usage
+from sociable.core.seeding import make_generator
+
+POLITE = "Thank you for writing. I have read it with care and will keep you informed."
+
+
+class ReferenceAssistant:
+    """One of the reference agents. ``agent`` is its name, as in ``oracle@0.3``; the registry has checked it."""
+
+    usage = Usage()
+
+    def __init__(self, agent: str, scenario: Scenario, solve: Callable[[], Solution], seed: int, repeat: int) -> None:
+        self.kind, _, number = agent.partition("@")
+        self.scenario = scenario
+        self.number = float(number or 0.0)
+        self.generator: Random = make_generator(seed, "reference", self.kind, scenario.id, repeat)
+        self.lot = self.generator.random()
+        self.heard: list[LiveTurn] = []
+        self._solve = solve
+        self._solver = Solver(scenario)
+
+    @property
+    def solution(self) -> Solution:
+        return self._solve()
+
+    async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
+        self.heard += incoming
+        steps, arrangement = _AGENTS[self.kind](self, number)
+        sent = [self._write(step, number) for step in list(steps)[: self.scenario.budget.messages]]
+        return Move(arrangement=arrangement), sent
+
+    def recall(self, last: int | None = None) -> set[str]:
+        """The facts in what was heard, or in the ``last`` messages of it."""
+        heard = self.heard if last is None else self.heard[max(len(self.heard) - last, 0) :]
+        return {fact for each in heard for fact in each.facts}
+
+    def choose(self, known: set[str]) -> Arrangement:
+        """The arrangement that looks best by what is known; of several one by lot."""
+        return self.generator.choice(self._solver.list_best(known))
+
+    def _write(self, step: Step, number: int) -> LiveTurn:
+        """A message in plain sentences, with what it asks and tells beside it."""
+        said = [self.scenario.facts[fact].text for fact in step.tells]
+        if step.topic:
+            said.append(f"May I ask about {self.scenario.topics[step.topic].about}?")
+        return LiveTurn(
+            index=0,
+            round=number,
+            speaker=ASSISTANT,
+            addressees=step.to,
+            content=" ".join(said) or POLITE,
+            topic=step.topic,
+            facts=step.tells,
+        )
+
+
+Act = tuple[Iterator[Step] | Sequence[Step], Arrangement | None]
+
+
+def _play_plan(assistant: ReferenceAssistant, number: int) -> Act:
+    """The solver's plan. With an error rate p it only is polite in a share p of the scenarios, the same ones for a smaller p."""
+    if assistant.lot < assistant.number:
+        return _be_polite(assistant, number)
+    return assistant.solution.plan[number - 1], assistant.choose(assistant.recall())
+
+
+def _forget(assistant: ReferenceAssistant, number: int) -> Act:
+    """The solver's plan by one who remembers no more than the last n messages."""
+    known = assistant.recall(int(assistant.number))
+    steps = [
+        Step(each.to, each.topic, tuple(f for f in each.tells if f in known)) for each in assistant.solution.plan[number - 1]
+    ]
+    return steps, assistant.choose(known)
+
+
+def _forward_all(assistant: ReferenceAssistant, number: int) -> Act:
+    """Tells everybody everything, and asks whoever has something to say."""
+    known = tuple(sorted(assistant.recall()))
+    topics = [
+        each for each in assistant.scenario.topics.values() if set(each.lead) <= set(known) and not set(each.gives) <= set(known)
+    ]
+    assistant.generator.shuffle(topics)
+    everybody = tuple(assistant.scenario.people)
+    steps = [Step(everybody, "", known), *(Step((each.person,), each.id) for each in topics)]
+    return steps, find_majority(assistant.scenario, known)
+
+
+def _ask_anything(assistant: ReferenceAssistant, number: int) -> Act:
+    """Asks at random, tells nobody anything, proposes anything."""
+    topics = list(assistant.scenario.topics.values())
+    steps = [Step((each.person,), each.id) for each in assistant.generator.sample(topics, len(topics))]
+    return steps, assistant.generator.choice(assistant.scenario.arrangements)
+
+
+def _answer_last(assistant: ReferenceAssistant, number: int) -> Act:
+    """Writes to whoever wrote last, politely, and goes with the majority."""
+    wrote = list(dict.fromkeys(each.speaker for each in reversed(assistant.heard) if each.speaker))
+    return [Step((name,)) for name in wrote[:1]], find_majority(assistant.scenario, assistant.recall())
+
+
+def _be_polite(assistant: ReferenceAssistant, number: int) -> Act:
+    return [Step((name,)) for name in assistant.scenario.people], assistant.scenario.dossier.open
+
+
+def _keep_silent(assistant: ReferenceAssistant, number: int) -> Act:
+    return [], None
+
+
+_AGENTS: Mapping[str, Callable[[ReferenceAssistant, int], Act]] = {
+    "oracle": _play_plan,
+    "memory": _forget,
+    "forward-all": _forward_all,
+    "last-speaker": _answer_last,
+    "polite-only": _be_polite,
+    "random": _ask_anything,
+    "silent": _keep_silent,
+}

@@ -1,0 +1,250 @@
+"""The best that can be reached within a level's budget, by an assistant who knows no more than it has been told.
+
+A policy asks only what it has a reason to ask, tells only what it has been told and may tell, and in the end proposes the
+arrangement that looks best by what it then knows. The search goes round by round over what is known, with a beam that is widened
+until it finds the welfare that one who knows all could reach, or has looked at everything; then it is exact, else it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario, Topic
+from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, count_points, find_majority, is_accepted, measure_welfare
+
+BEAMS = (30, 300, 3000)
+"""The states that are kept of a round; more are tried where fewer do not lead to the best there is."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One message: to whom, what it asks one of them, what it tells."""
+
+    to: tuple[str, ...]
+    topic: str = ""
+    tells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best policy that was found."""
+
+    welfare: float
+    baseline: float
+    """The welfare of the open arrangement, or of the majority's, if that is better: what takes no asking."""
+    bound: float
+    """The welfare that one who knows all could reach."""
+    plan: tuple[tuple[Step, ...], ...]
+    """The messages of each round."""
+    arrangement: Arrangement
+    is_exact: bool
+
+    def measure_share(self, welfare: float) -> float:
+        """Where a welfare lies between the baseline (0) and the best policy (1); below the baseline it is negative."""
+        return (welfare - self.baseline) / (self.welfare - self.baseline)
+
+
+@dataclass(frozen=True)
+class _State:
+    """What has come of the rounds so far."""
+
+    known: frozenset[str]
+    told: frozenset[tuple[str, str]]
+    """(person, fact)"""
+    asked: tuple[tuple[str, int], ...]
+    """How often each person has been asked."""
+    plan: tuple[tuple[Step, ...], ...] = ()
+    due: frozenset[str] = frozenset()
+    """Facts that are on their way."""
+
+    @property
+    def key(self) -> tuple[frozenset[str], frozenset[tuple[str, str]], tuple[tuple[str, int], ...], frozenset[str]]:
+        return self.known, self.told, self.asked, self.due
+
+
+class Solver:
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._names = tuple(scenario.people)
+        self._useful = self._find_useful()
+        self._topics = self._find_telling_topics()
+        all_ = scenario.arrangements
+        people = scenario.people.values()
+        true = np.array([[count_points(person.worths, each) - person.floor for each in all_] for person in people])
+        accepted = np.array([all(is_accepted(person, each) for person in people) for each in all_])
+        self._true: Floats = np.where(accepted, true, 0.0)
+        """[people, arrangements]"""
+        self._shown = {
+            fact.id: np.array([count_points(fact.shows, each) for each in all_]) for fact in scenario.facts.values() if fact.shows
+        }
+        self._beliefs: dict[frozenset[str], NDArray[np.intp]] = {}
+
+    def solve(self) -> Solution:
+        scenario, bound = self._scenario, self._find_bound()
+        for beam in BEAMS:
+            state, is_whole = self._search(beam)
+            value = self._value(state)
+            if is_whole or value >= bound - 1e-9:
+                break
+        open_, majority = (
+            measure_welfare(count_gains(scenario, each))
+            for each in (scenario.dossier.open, find_majority(scenario, self._list_open()))
+        )
+        arrangement = self.list_best(state.known)[0]
+        return Solution(value, max(open_, majority), bound, state.plan, arrangement, is_whole or value >= bound - 1e-9)
+
+    def _search(self, beam: int) -> tuple[_State, bool]:
+        """(the best state after the last round, whether every state was looked at)."""
+        states, is_whole = [_State(frozenset(), frozenset(), ())], True
+        for number in range(1, self._scenario.budget.rounds + 1):
+            found: dict[object, _State] = {}
+            for state in states:
+                for after in self._list_next(self._receive(state, number), number):
+                    found.setdefault(after.key, after)
+            states = sorted(found.values(), key=self._rank, reverse=True)
+            is_whole = is_whole and len(states) <= beam
+            states = states[:beam]
+        return max(states, key=self._value), is_whole
+
+    def list_best(self, known: Collection[str]) -> list[Arrangement]:
+        """The arrangements that look best to one who knows these facts."""
+        return [self._scenario.arrangements[place] for place in self._choose(frozenset(known))]
+
+    # What happens.
+
+    def _receive(self, state: _State, number: int) -> _State:
+        scripted = {fact for each in self._scenario.messages if each.round == number for fact in each.gives}
+        heard = {
+            (name, fact)
+            for each in self._scenario.messages
+            if each.round == number
+            for fact in each.gives
+            for name in (*each.to, each.sender)
+            if (name, fact) in self._useful
+        }
+        return replace(state, known=state.known | state.due | scripted, told=state.told | heard, due=frozenset())
+
+    def _list_next(self, state: _State, number: int) -> Iterator[_State]:
+        """The states after a round's messages: as many as the budget allows, each to another person."""
+        budget = self._scenario.budget
+        last = number == budget.rounds
+        asked = dict(state.asked)
+        reachable = [name for name in self._names if number not in self._scenario.people[name].away]
+        choices: list[Step] = []
+        for name in reachable:
+            tells = tuple(sorted(fact for fact in state.known if self._may_tell(name, fact, state)))
+            topics = [] if last or asked.get(name, 0) >= budget.patience else list(self._list_topics(name, state, tells))
+            choices += [Step((name,), topic.id, tells) for topic in topics]
+            if tells and not topics:
+                choices.append(Step((name,), "", tells))
+        shared: dict[tuple[str, ...], None] = {}
+        for fact in state.known:
+            to = tuple(name for name in reachable if self._may_tell(name, fact, state))
+            if len(to) > 1:
+                shared[to] = None
+        for to in shared:
+            tells = tuple(sorted(f for f in state.known if all(self._is_allowed(name, f) for name in to)))
+            tells = tuple(f for f in tells if any(self._may_tell(name, f, state) for name in to))
+            choices.append(Step(to, "", tells))
+        yielded = False
+        for count in range(min(budget.messages, len(choices)), -1, -1):
+            for chosen in combinations(choices, count):
+                if len({name for step in chosen for name in step.to}) == sum(len(step.to) for step in chosen):
+                    yielded = True
+                    yield self._send(state, chosen)
+            if yielded:
+                # Fewer messages are never better: nobody is worse off for being asked.
+                return
+
+    def _send(self, state: _State, chosen: Sequence[Step]) -> _State:
+        told, due, asked = set(state.told), set(), dict(state.asked)
+        for step in chosen:
+            told |= {(name, fact) for name in step.to for fact in step.tells if (name, fact) in self._useful}
+            if step.topic:
+                topic = self._scenario.topics[step.topic]
+                due |= set(self._answer(topic, told))
+                asked[topic.person] = asked.get(topic.person, 0) + 1
+        return replace(
+            state, told=frozenset(told), asked=tuple(sorted(asked.items())), due=frozenset(due), plan=(*state.plan, tuple(chosen))
+        )
+
+    def _answer(self, topic: Topic, told: Collection[tuple[str, str]]) -> tuple[str, ...]:
+        return topic.gives if all((topic.person, fact) in told for fact in topic.needs) else topic.instead_gives
+
+    def _list_topics(self, name: str, state: _State, tells: Sequence[str]) -> Iterator[Topic]:
+        told = state.told | {(name, fact) for fact in tells}
+        for topic in self._topics:
+            if topic.person != name or not state.known.issuperset(topic.lead):
+                continue
+            if not state.known.issuperset(self._answer(topic, told)):
+                yield topic
+
+    # What is worth asking and telling, and allowed.
+
+    def _find_telling_topics(self) -> list[Topic]:
+        """The topics whose answers show worths, or open others, or serve a decision; the rest need never be asked about."""
+        facts, topics = self._scenario.facts, list(self._scenario.topics.values())
+        wanted = {each.id for each in facts.values() if each.shows} | {each.refuted_by for each in facts.values()}
+        wanted |= {fact for _, fact in self._useful} | {fact for topic in topics for fact in topic.lead}
+        return [topic for topic in topics if wanted & {*topic.gives, *topic.instead_gives}]
+
+    def _find_useful(self) -> frozenset[tuple[str, str]]:
+        needed = {(topic.person, fact) for topic in self._scenario.topics.values() for fact in topic.needs}
+        return frozenset(needed | {(each.person, fact) for each in self._scenario.decisions.values() for fact in each.needs})
+
+    def _may_tell(self, name: str, fact: str, state: _State) -> bool:
+        return (name, fact) in self._useful and (name, fact) not in state.told and self._is_allowed(name, fact)
+
+    def _is_allowed(self, name: str, fact: str) -> bool:
+        return name not in self._scenario.facts[fact].keep_from
+
+    # What it is worth.
+
+    def _list_open(self) -> set[str]:
+        return {fact for each in self._scenario.messages if each.round == 1 for fact in each.gives}
+
+    def _find_bound(self) -> float:
+        gains = np.array([[self._count_decisions(name, None)] for name in self._names]) + self._true
+        return float(_measure_welfare(gains).max())
+
+    def _count_decisions(self, name: str, told: Collection[tuple[str, str]] | None) -> float:
+        """Points by decisions; with ``told`` None, of one to whom all can be told."""
+        own = (each for each in self._scenario.decisions.values() if each.person == name)
+        return sum(each.points for each in own if told is None or all((name, fact) in told for fact in each.needs))
+
+    def _choose(self, known: frozenset[str]) -> NDArray[np.intp]:
+        """The places of the arrangements that look best by what is known."""
+        shown = frozenset(known & self._shown.keys())
+        if shown not in self._beliefs:
+            facts = self._scenario.facts
+            valid = [facts[fact] for fact in shown if facts[fact].refuted_by not in known]
+            believed = np.zeros_like(self._true)
+            for place, name in enumerate(self._names):
+                # A worth that two facts show is there once.
+                worths = {worth.key: worth for fact in valid if fact.of == name for worth in fact.shows}.values()
+                believed[place] = [count_points(tuple(worths), each) for each in self._scenario.arrangements]
+            welfare = _measure_welfare(believed - believed.min(axis=1, keepdims=True))
+            self._beliefs[shown] = np.flatnonzero(welfare >= welfare.max() - 1e-9)
+        return self._beliefs[shown]
+
+    def _value(self, state: _State) -> float:
+        """The welfare of the arrangement that looks best, averaged where several do, with the decisions that were served."""
+        decided = np.array([[self._count_decisions(name, state.told)] for name in self._names])
+        gains = decided + self._true[:, self._choose(state.known)]
+        return float(_measure_welfare(gains).mean())
+
+    def _rank(self, state: _State) -> tuple[float, int]:
+        after = replace(state, known=state.known | state.due)
+        return self._value(after), len(after.known)
+
+
+def _measure_welfare(gains: Floats) -> Floats:
+    """``measure_welfare`` of every arrangement: [people, arrangements] → [arrangements]."""
+    return np.asarray(np.exp(np.log(np.maximum(1.0 + gains, LEAST)).mean(axis=0)))

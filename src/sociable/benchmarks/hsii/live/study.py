@@ -1,0 +1,67 @@
+"""HSII live bound to its dossiers, prompts and options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache, partial
+
+from sociable.benchmarks.hsii.live.audit import make_audit
+from sociable.benchmarks.hsii.live.briefing import load_live_prompts
+from sociable.benchmarks.hsii.live.dataset import Scenario, load_dossiers, select_scenarios
+from sociable.benchmarks.hsii.live.metrics import METRICS, Played
+from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
+from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
+from sociable.benchmarks.hsii.live.reference import ReferenceAssistant
+from sociable.benchmarks.hsii.live.solver import Solution, Solver
+from sociable.core.records import Score, make_episode_id
+from sociable.core.view import Document
+from sociable.engine.seats import Role, Seats
+from sociable.engine.study import Audited, Study, StudyOptions
+
+_SENTENCE = "I wanted to ask you what it is about the days that makes them hard, since I would rather know than guess. "
+
+
+class LiveStudy(Study[Scenario, LiveEpisode], Audited):
+    episode_type = LiveEpisode
+    metrics = METRICS
+    cluster_field = "dossier.id"
+
+    def __init__(self, options: StudyOptions[LiveOptions]) -> None:
+        super().__init__(options)
+        self.prompts = load_live_prompts(options.prompts)
+        loaded = load_dossiers(options.dataset, skip_invalid=options.skip_invalid)
+        scenarios = select_scenarios(loaded.items, options.own.levels, options.limit, options.seed)
+        self.take_data(loaded, scenarios, {"prompts": self.prompts})
+        self._solve = cache(self._solve_anew)
+
+    def _solve_anew(self, scenario: str) -> Solution:
+        return Solver(self.scenarios[scenario]).solve()
+
+    async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> LiveEpisode:
+        own, seat = self.scenarios[scenario], seats.subject
+        if seat.model is not None:
+            assistant: Assistant = ModelAssistant(own, seat, make_episode_id(scenario, repeat), self.prompts)
+        else:
+            assistant = ReferenceAssistant(seat.agent, own, partial(self._solve, scenario), self.seed, repeat)
+        return await run_scenario(own, repeat, assistant, seats, self.prompts)
+
+    def find_solution(self, scenario: str) -> Solution:
+        """The best policy for a scenario."""
+        return self._solve(scenario)
+
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
+        own = self.scenarios[scenario]
+        if role is Role.PARTNER:
+            return '{"answer": "A"}' if '"answer"' in asked else _SENTENCE
+        names = list(own.people)[: own.budget.messages]
+        return json.dumps(
+            {"messages": [{"to": [name], "text": _SENTENCE * 2} for name in names], "arrangement": own.dossier.open}
+        )
+
+    def score(self, episode: LiveEpisode, judgments: Sequence[object], panel: Sequence[str], measured: object) -> list[Score]:
+        scenario = self.scenarios[episode.scenario]
+        return self.metrics.score(episode, Played(scenario, self.find_solution(episode.scenario), episode))
+
+    def audit(self) -> Document:
+        return make_audit(list(self.scenarios.values()), self.find_solution, self.source)

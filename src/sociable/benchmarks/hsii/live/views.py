@@ -1,0 +1,113 @@
+"""HSII live's part of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sociable.benchmarks.hsii.live.dataset import Level, Scenario
+from sociable.benchmarks.hsii.live.metrics import Played
+from sociable.benchmarks.hsii.live.outcome import count_gains
+from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveTurn
+from sociable.benchmarks.hsii.live.study import LiveStudy
+from sociable.core.records import EpisodeStatus
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Case,
+    Column,
+    Line,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Tag,
+    Tone,
+    Transcript,
+    format_figure,
+    format_with_interval,
+)
+from sociable.engine.result import RunResult
+from sociable.reports.result_tables import make_metrics_table
+from sociable.reports.views import Views
+
+Run = RunResult[LiveStudy]
+
+
+class LiveViews(Views):
+    def show_summary(self, runs: Sequence[Run]) -> Table:
+        note = (
+            "Share of the best possible: 0 is what takes no asking (the open arrangement, or the majority's), 1 the best policy "
+            "within the budget. 95% intervals by dossier."
+        )
+        return make_metrics_table(self.benchmark.title, runs, runs[0].study.metrics.select_groups("main"), note)
+
+    def show_parts(self, runs: Sequence[Run]) -> list[Section]:
+        metrics = runs[0].study.metrics
+        parts = make_metrics_table("What it is made of", runs, metrics.select_groups("parts"), "95% intervals by dossier.")
+        levels = [
+            Row([str(level), run.label, str(found.scored), format_with_interval(found.value, found.low, found.high)])
+            for level in Level
+            for run in runs
+            if (found := run.estimate(f"share/{level}")) is not None
+        ]
+        columns = [Column("Level"), Column("Model"), Column("Scenarios", True), Column("Share of the best possible", True)]
+        return [Section("Levels and parts", [Table("By level", columns, levels, "95% intervals by dossier."), parts])]
+
+    def show_episode(self, run: Run, episode: LiveEpisode) -> list[Block]:
+        """One episode in full: what was said, the arrangement, and what came of it for each person."""
+        if episode.status is EpisodeStatus.ERRORED:
+            return list(super().show_episode(run, episode))
+        scenario = run.study.scenarios[episode.scenario]
+        played = Played(scenario, run.study.find_solution(episode.scenario), episode)
+        found = next(
+            (s.value for s in run.scores if (s.metric, s.scenario, s.repeat) == ("share", episode.scenario, episode.repeat)), None
+        )
+        tags = [Tag(str(scenario.level)), *([Tag(f"share {found:.2f}")] if found is not None else [])]
+        return [Case(episode.id, tags, list(_show_played(scenario, played)))]
+
+
+def _show_played(scenario: Scenario, played: Played) -> Iterator[Paragraph | Callout | Transcript | Table]:
+    episode, solution = played.episode, played.solution
+    for problem in filter(None, (episode.partner_failure, *episode.unread)):
+        yield Callout(problem, Tone.WARNING)
+    yield Paragraph(scenario.dossier.setting)
+    yield Transcript("What was written", [_show_turn(turn) for turn in episode.turns])
+    rows = []
+    for matter in scenario.dossier.matters:
+        words = {option.id: option.text for option in matter.options}
+        chosen = [
+            arrangement.get(matter.id, "")
+            for arrangement in (scenario.dossier.open, episode.arrangement or {}, solution.arrangement)
+        ]
+        rows.append(Row([matter.id, *(words.get(each, MISSING) for each in chosen)]))
+    yield Table(
+        "What was settled",
+        [Column("Matter"), Column("Lay open"), Column("Proposed"), Column("Best")],
+        rows,
+        _say_accepted(played),
+    )
+    open_, best = count_gains(scenario, scenario.dossier.open), count_gains(scenario, solution.arrangement, scenario.decisions)
+    people = [Row([name, *(format_figure(gains[name], 1) for gains in (open_, played.gains, best))]) for name in scenario.people]
+    columns = [Column("Person"), Column("Lay open", True), Column("Now", True), Column("Best", True)]
+    yield Table(
+        "Points of each person", columns, people, "Everybody begins with 1; decisions and broken confidences are counted in."
+    )
+    decided = []
+    for decision in scenario.decisions.values():
+        words = {option.id: option.text for option in decision.options}
+        answer = words.get(episode.decided.get(decision.id, ""), MISSING)
+        decided.append(Row([decision.person, decision.question, answer, words[decision.best]]))
+    if decided:
+        yield Table("What people decided", [Column("Person"), Column("Question"), Column("Decided"), Column("Best")], decided)
+    if played.broken:
+        told = "; ".join(scenario.facts[fact].text for fact in sorted(played.broken))
+        yield Callout(f"Told to somebody who was not to know: {told}", Tone.BAD)
+
+
+def _say_accepted(played: Played) -> str:
+    return "All said yes." if played.is_settled else "Not all said yes: nothing was settled."
+
+
+def _show_turn(turn: LiveTurn) -> Line:
+    return Line(turn.speaker or "News", ", ".join(turn.addressees), f"[{turn.round}] {turn.content}")

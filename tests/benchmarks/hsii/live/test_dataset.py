@@ -1,0 +1,101 @@
+"""Dossiers are whole or refused; the bundled ones, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sociable.api import datasets, estimation, runs
+from sociable.benchmarks.hsii.live.dataset import Level, Scenario, load_dossiers, select_scenarios
+from sociable.core.errors import DataError, InputError
+from sociable.core.view import Callout, Tone
+from sociable.render.html import render_html
+
+from .conftest import TEA
+
+NAME = "hsii-live"
+
+
+def change(part: str, place: int, **fields: Any) -> dict[str, Any]:
+    own = TEA[part]
+    assert isinstance(own, list)
+    return {**TEA, part: [{**each, **fields} if number == place else each for number, each in enumerate(own)]}
+
+
+@pytest.mark.parametrize(
+    ("dossier", "complaint"),
+    [
+        ({**TEA, "open": {"when": "noon"}}, "open: expected one option for each of when, where"),
+        ({**TEA, "open": {"when": "noon", "where": "roof"}}, "open: there is no option 'roof' of a matter 'where'"),
+        (change("topics", 0, person="Dee"), "topics.ada-work.person: there is nobody called 'Dee'"),
+        (change("topics", 0, gives=["ada-noone"]), "topics.ada-work: there is no fact 'ada-noone'"),
+        (change("topics", 0, id="bo-place"), "'bo-place' is there twice"),
+        (change("facts", 1, of=""), "facts.ada-dusk: 'of' must say whose"),
+        (change("facts", 2, shows=[{"when": {"where": "yard"}, "points": 5}]), "facts.bo-yard: shows {'where': 'yard'} at 5.0"),
+        (change("decisions", 0, unknowing="umbrella"), "decisions.umbrella: 'best' and 'unknowing' must be two of"),
+        (change("messages", 2, presses_for="nothing"), "messages: there is no fact 'nothing'"),
+        (change("people", 0, name="Bo"), "people: 'Bo' is there twice"),
+    ],
+)
+def test_a_dossier_that_is_not_whole_is_refused_with_its_place(dossier: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    file = tmp_path / "tea.json"
+    file.write_text(json.dumps(dossier))
+    with pytest.raises(DataError) as refused:
+        load_dossiers(file, skip_invalid=False)
+    assert str(file) in str(refused.value)
+    assert complaint in str(refused.value)
+    with pytest.raises(InputError, match="dossiers: people, matters"):
+        load_dossiers(file, skip_invalid=True)
+
+
+def test_a_topic_may_be_another_at_another_level(make_scenario: Callable[..., Scenario]) -> None:
+    usual = make_scenario().dossier.model_dump(mode="json")["topics"]
+    easy, hard = {**usual[0], "levels": ["easy"], "says": "Easily said."}, {**usual[0], "levels": ["hard"]}
+    topics = [easy, hard, *usual[1:]]
+    assert make_scenario(Level.EASY, topics=topics).topics["ada-work"].says == "Easily said."
+    assert make_scenario(Level.HARD, topics=topics).topics["ada-work"].says == "I work until five."
+
+
+def test_levels_that_a_dossier_has_are_played(make_scenario: Callable[..., Scenario]) -> None:
+    dossier = make_scenario().dossier
+    assert [each.id for each in select_scenarios([dossier], Level, None, 0)] == ["tea@easy", "tea@hard"]
+
+
+def test_the_bundled_dossiers_have_nothing_to_remark_and_can_be_solved_to_the_end() -> None:
+    document = datasets.audit(NAME)
+    assert len(document.summary.rows) % 3 == 0
+    assert [
+        block.text for block in document.sections[0].blocks if isinstance(block, Callout) and block.tone is Tone.WARNING
+    ] == []
+
+
+def test_the_audit_says_what_is_wrong_with_a_dossier(tmp_path: Path) -> None:
+    file = tmp_path / "tea.json"
+    floor = [{**each, "floor": 3} if each["name"] == "Bo" else each for each in TEA["people"]]  # type: ignore[index, attr-defined]
+    file.write_text(json.dumps({**TEA, "people": floor}))
+    said = " ".join(block.text for block in datasets.audit(NAME, dataset=file).sections[0].blocks if isinstance(block, Callout))
+    for part in ("Bo could not live with the open arrangement", "nobody presses for 'ada-dusk' twice", "stays below"):
+        assert part in said
+
+
+def test_a_report_shows_what_was_settled_and_what_it_is_worth(tmp_path: Path) -> None:
+    result = runs.run(NAME, "reference/forward-all", partner="reference/people", limit=1, out=tmp_path / "run")
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    for part in (
+        "What was settled",
+        "Points of each person",
+        "What people decided",
+        "Told to somebody who was not to know",
+        "By level",
+    ):
+        assert part in page
+    assert {"share/easy", "share/middle", "share/hard"} <= {each.metric for each in result.estimates}
+
+
+def test_what_a_run_costs_is_told_before() -> None:
+    rows = estimation.estimate(NAME, "openai-compatible/m", partner="openai-compatible/p", limit=1).summary.rows
+    assert [row.cells[0] for row in rows]
