@@ -10,8 +10,8 @@ import pytest
 from sociable.benchmarks.hsii.live.dataset import Dossier, Level, Scenario
 
 
-def worth(points: float, **when: str) -> dict[str, Any]:
-    return {"when": when, "points": points}
+def worth(points: float, side: str = "", **when: str) -> dict[str, Any]:
+    return {"when": when, "points": points, "side": side}
 
 
 def person(name: str, *worths: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -19,15 +19,20 @@ def person(name: str, *worths: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"name": name, **usual, "worths": list(worths), **fields}
 
 
-TEA = {
+def topic(name: str, who: str, about: str, says: str, gives: str, wording: list[list[str]], **fields: Any) -> dict[str, Any]:
+    return {"id": name, "person": who, "about": about, "says": says, "gives": [gives], "wording": wording, **fields}
+
+
+TEA: dict[str, Any] = {
     "id": "tea",
     "title": "Tea",
     "setting": "Three people choose when and where to have tea.",
     "people": [
-        # Floors are what the open arrangement (noon, hall) is worth less 1.
-        person("Ada", worth(1, when="noon"), worth(5, when="dusk"), floor=0),
-        person("Bo", worth(1, where="hall"), worth(3, where="yard"), floor=0),
-        person("Cy", worth(1, when="noon"), worth(-1, when="dusk"), worth(4, when="dusk", where="yard"), floor=0),
+        person("Ada", worth(5, "work=five", when="dusk"), worth(3, "work=free", when="noon")),
+        person("Bo", worth(1, where="hall"), worth(2, where="yard")),
+        person(
+            "Cy", worth(1, when="noon"), worth(4, "lamps=lit", when="dusk", where="yard"), worth(-2, "lamps=dark", when="dusk")
+        ),
     ],
     "matters": [
         {"id": "when", "question": "When?", "options": [{"id": "noon", "text": "at noon"}, {"id": "dusk", "text": "at dusk"}]},
@@ -37,73 +42,53 @@ TEA = {
             "options": [{"id": "hall", "text": "in the hall"}, {"id": "yard", "text": "in the yard"}],
         },
     ],
+    "lots": {"work": ["five", "free"], "lamps": ["lit", "dark"]},
     "facts": [
         {
             "id": "ada-noon",
             "text": "Ada wants noon.",
             "of": "Ada",
-            "shows": [worth(2, when="noon")],
-            "refuted_by": "ada-dusk",
+            "shows": [worth(1, when="noon")],
             "wording": [["ada", "noon"]],
         },
         {
-            "id": "ada-dusk",
+            "id": "ada-work",
+            "side": "work=five",
             "text": "Ada works until five.",
             "of": "Ada",
-            "shows": [worth(5, when="dusk"), worth(1, when="noon")],
             "keep_from": ["Bo"],
             "cost": 2,
             "wording": [["until five"]],
         },
-        {
-            "id": "bo-yard",
-            "text": "Bo would rather have the yard.",
-            "of": "Bo",
-            "shows": [worth(3, where="yard"), worth(1, where="hall")],
-            "wording": [["bo", "yard"]],
-        },
-        {
-            "id": "cy-lamps",
-            "text": "Cy likes the yard when the lamps are lit.",
-            "of": "Cy",
-            "shows": [worth(4, when="dusk", where="yard"), worth(-1, when="dusk"), worth(1, when="noon")],
-            "wording": [["lamps"]],
-        },
+        {"id": "ada-work", "side": "work=free", "text": "Ada is free all day.", "wording": [["free all day"]]},
+        {"id": "bo-yard", "text": "Bo would rather have the yard.", "wording": [["bo", "yard"]]},
+        {"id": "cy-lamps", "side": "lamps=lit", "text": "The lamps in the yard are lit.", "wording": [["lamps"]]},
+        {"id": "cy-lamps", "side": "lamps=dark", "text": "The lamps in the yard are broken.", "wording": [["broken"]]},
         {"id": "rain", "text": "It will rain at noon.", "wording": [["rain*"]]},
     ],
     "topics": [
-        {
-            "id": "ada-work",
-            "person": "Ada",
-            "about": "her work",
-            "wording": [["work"]],
-            "says": "I work until five.",
-            "gives": ["ada-dusk"],
-        },
-        {
-            "id": "bo-place",
-            "person": "Bo",
-            "about": "the place",
-            "wording": [["place"], ["where"]],
-            "says": "The yard, rather.",
-            "gives": ["bo-yard"],
-        },
-        {
-            "id": "cy-evening",
-            "person": "Cy",
-            "about": "evenings",
-            "wording": [["evening*"]],
-            "needs": ["rain"],
-            "says": "The lamps in the yard!",
-            "gives": ["cy-lamps"],
-            "instead": "Noon is fine.",
-            "instead_gives": [],
-        },
+        topic("ada-work", "Ada", "her work", "I work until five.", "ada-work", [["work"]], side="work=five"),
+        topic("ada-work", "Ada", "her work", "None today!", "ada-work", [["work"]], side="work=free"),
+        topic("bo-place", "Bo", "the place", "The yard, rather.", "bo-yard", [["place"], ["where"]]),
+        *(
+            topic(
+                "cy-evening",
+                "Cy",
+                "evenings",
+                says,
+                "cy-lamps",
+                [["evening*"]],
+                side=side,
+                needs=["rain"],
+                instead="Noon is fine.",
+            )
+            for side, says in (("lamps=lit", "The lamps in the yard!"), ("lamps=dark", "The lamps are broken."))
+        ),
     ],
     "messages": [
         {"round": 1, "sender": "Ada", "to": ["Bo", "Cy"], "text": "Noon, please.", "gives": ["ada-noon"]},
         {"round": 1, "text": "Rain is expected at noon.", "gives": ["rain"]},
-        {"round": 2, "sender": "Bo", "text": "Why is Ada so fond of noon?", "presses_for": "ada-dusk"},
+        {"round": 2, "sender": "Bo", "text": "Why is Ada so fond of noon?", "presses_for": "ada-work"},
     ],
     "decisions": [
         {
@@ -113,7 +98,7 @@ TEA = {
             "options": [
                 {"id": "umbrella", "text": "an umbrella"},
                 {"id": "hat", "text": "a hat"},
-                {"id": "ask", "text": "nothing"},
+                {"id": "none", "text": "nothing"},
             ],
             "best": "umbrella",
             "unknowing": "hat",
@@ -122,13 +107,16 @@ TEA = {
         },
     ],
     "open": {"when": "noon", "where": "hall"},
+    "least": -2,
     "budgets": {"easy": {"rounds": 3, "messages": 3, "patience": 2}, "hard": {"rounds": 2, "messages": 1, "patience": 1}},
 }
+
+DRAW = frozenset({"work=five", "lamps=lit"})
 
 
 @pytest.fixture(name="make_scenario")
 def _make_scenario() -> Callable[..., Scenario]:
-    def make(level: Level = Level.EASY, **changes: Any) -> Scenario:
-        return Scenario(Dossier.model_validate({**TEA, **changes}), level)
+    def make(level: Level = Level.EASY, draw: frozenset[str] = DRAW, **changes: Any) -> Scenario:
+        return Scenario(Dossier.model_validate({**TEA, **changes}), level, draw)
 
     return make

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from sociable.api import datasets, estimation, runs
-from sociable.benchmarks.hsii.live.dataset import Level, Scenario, load_dossiers, select_scenarios
+from sociable.benchmarks.hsii.live.dataset import Level, Scenario, load_dossiers
+from sociable.benchmarks.hsii.live.drawing import select_scenarios
+from sociable.benchmarks.hsii.live.records import LiveOptions
 from sociable.core.errors import DataError, InputError
 from sociable.core.view import Callout, Tone
 from sociable.render.html import render_html
@@ -33,9 +35,10 @@ def change(part: str, place: int, **fields: Any) -> dict[str, Any]:
         ({**TEA, "open": {"when": "noon", "where": "roof"}}, "open: there is no option 'roof' of a matter 'where'"),
         (change("topics", 0, person="Dee"), "topics.ada-work.person: there is nobody called 'Dee'"),
         (change("topics", 0, gives=["ada-noone"]), "topics.ada-work: there is no fact 'ada-noone'"),
-        (change("topics", 0, id="bo-place"), "'bo-place' is there twice"),
-        (change("facts", 1, of=""), "facts.ada-dusk: 'of' must say whose"),
-        (change("facts", 2, shows=[{"when": {"where": "yard"}, "points": 5}]), "facts.bo-yard: shows {'where': 'yard'} at 5.0"),
+        (change("facts", 3, id="rain"), "'rain' is there twice"),
+        (change("facts", 1, of=""), "facts.ada-work: 'of' must say whose"),
+        (change("facts", 1, side="work=six"), "there is no side 'six' of a lot 'work'"),
+        (change("topics", 0, side="play=six"), "there is no side 'six' of a lot 'play'"),
         (change("decisions", 0, unknowing="umbrella"), "decisions.umbrella: 'best' and 'unknowing' must be two of"),
         (change("messages", 2, presses_for="nothing"), "messages: there is no fact 'nothing'"),
         (change("people", 0, name="Bo"), "people: 'Bo' is there twice"),
@@ -62,7 +65,20 @@ def test_a_topic_may_be_another_at_another_level(make_scenario: Callable[..., Sc
 
 def test_levels_that_a_dossier_has_are_played(make_scenario: Callable[..., Scenario]) -> None:
     dossier = make_scenario().dossier
-    assert [each.id for each in select_scenarios([dossier], Level, None, 0)] == ["tea@easy", "tea@hard"]
+    assert [each.id for each in select_scenarios([dossier], LiveOptions(), None, 0)] == ["tea@easy", "tea@hard"]
+    twice = select_scenarios([dossier], LiveOptions(levels=(Level.HARD,), draws=2), None, 0)
+    assert [each.id for each in twice] == ["tea@hard", "tea@hard+2"]
+
+
+def test_parts_of_a_side_are_there_when_it_was_drawn(make_scenario: Callable[..., Scenario]) -> None:
+    for side, text, says in (
+        ("five", "Ada works until five.", "I work until five."),
+        ("free", "Ada is free all day.", "None today!"),
+    ):
+        scenario = make_scenario(draw=frozenset({f"work={side}", "lamps=dark"}))
+        assert (scenario.facts["ada-work"].text, scenario.topics["ada-work"].says) == (text, says)
+        assert len(scenario.people["Ada"].worths) == 1
+        assert len(scenario.worlds) == 4
 
 
 def test_the_bundled_dossiers_have_nothing_to_remark_and_can_be_solved_to_the_end() -> None:
@@ -75,10 +91,9 @@ def test_the_bundled_dossiers_have_nothing_to_remark_and_can_be_solved_to_the_en
 
 def test_the_audit_says_what_is_wrong_with_a_dossier(tmp_path: Path) -> None:
     file = tmp_path / "tea.json"
-    floor = [{**each, "floor": 3} if each["name"] == "Bo" else each for each in TEA["people"]]  # type: ignore[index, attr-defined]
-    file.write_text(json.dumps({**TEA, "people": floor}))
+    file.write_text(json.dumps(change("facts", 6, wording=[["thunder"]])))
     said = " ".join(block.text for block in datasets.audit(NAME, dataset=file).sections[0].blocks if isinstance(block, Callout))
-    for part in ("Bo could not live with the open arrangement", "nobody presses for 'ada-dusk' twice", "stays below"):
+    for part in ("the wording of 'rain' does not take its own sentence", "nobody presses for 'ada-work' twice"):
         assert part in said
 
 

@@ -136,7 +136,7 @@ def test_replies_are_read_leniently_and_nothing_is_guessed(
 
 def test_what_is_asked_and_told_is_read_by_wordings(make_scenario: Callable[..., Scenario]) -> None:
     scenario = make_scenario()
-    assert find_told("Ada is at it until five, and it rains.", scenario) == ("ada-dusk", "rain")
+    assert find_told("Ada is at it until five, and it rains.", scenario) == ("ada-work", "rain")
     assert find_asked("Which place, and where exactly?", scenario, "Bo") == "bo-place"
     assert find_asked("Which place?", scenario, "Bo", spent=["bo-place"]) == ""
     assert find_asked("Which place?", scenario, "Ada") == ""
@@ -178,7 +178,7 @@ def test_a_model_plays_a_person_by_its_sheet_alone(make_scenario: Callable[..., 
     assert "The yard, rather." in own
     assert "How is work?" in asked
     assert "Why is Ada so fond of noon?" not in asked
-    assert [each.facts for each in episode.turns if each.speaker == "Ada"] == [("ada-noon",), ("ada-dusk",)]
+    assert [each.facts for each in episode.turns if each.speaker == "Ada"] == [("ada-noon",), ("ada-work",)]
     assert episode.decided == {"umbrella": "umbrella"}
 
 

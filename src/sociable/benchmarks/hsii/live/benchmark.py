@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii-live",
-    version="0.1.0",
+    version="0.2.0",
     title="HSII live: an assistant among people who want different things",
     study="sociable.benchmarks.hsii.live.study:LiveStudy",
     options="sociable.benchmarks.hsii.live.records:LiveOptions",
@@ -18,6 +18,10 @@ BENCHMARK = Benchmark(
             "memory@12",
             "memory@6",
             "memory@3",
+            "informed@0.75",
+            "informed@0.5",
+            "informed@0.25",
+            "informed@0",
             "forward-all",
             "last-speaker",
             "polite-only",
@@ -26,7 +30,7 @@ BENCHMARK = Benchmark(
         ),
         Role.PARTNER: ("people",),
     },
-    demo={"partner": "reference/people"},
-    demo_agents=("oracle", "oracle@0.3", "memory@6", "forward-all", "polite-only", "random", "silent"),
+    demo={"partner": "reference/people", "options": {"draws": 20}},
+    demo_agents=("oracle", "oracle@0.3", "informed@0.5", "memory@6", "forward-all", "random", "silent"),
     role_defaults={Role.SUBJECT: {"temperature": 0.7}, Role.PARTNER: {"temperature": 0.7}},
 )

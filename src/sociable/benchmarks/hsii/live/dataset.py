@@ -1,7 +1,8 @@
 """Dossiers: people who value the possible arrangements differently, in numbers that nobody is told.
 
 What somebody values can be learnt: from what is said openly, by asking about what was let slip, by telling somebody what moves
-him. Every such thing is a *fact*; topics and messages carry facts. A fact may be false, or out of date: then another refutes it.
+him. Every such thing is a *fact*; topics and messages carry facts. What lies behind a hint is drawn by lot: a dossier has *lots*
+of two sides or more, and a part that names a side is there only when it was drawn, so that no hint can be read without asking.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from pydantic import Field, model_validator
 from sociable.core.data_files import Loaded, Text, load_items, make_cut
 from sociable.core.names import Name
 from sociable.core.records import Record
-from sociable.core.seeding import select_clusters
 from sociable.core.wording import Wording
 
 DATA = Path(__file__).parents[1] / "data" / "live"
@@ -40,7 +40,14 @@ class Level(StrEnum):
 ALL = tuple(Level)
 
 
-class Part(Record):
+class Sided(Record):
+    """Something that may depend on a lot."""
+
+    side: str = ""
+    """``lot=side``: it is there only when this side was drawn; empty: always."""
+
+
+class Part(Sided):
     """A part of a dossier that only some levels have."""
 
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] = ALL
@@ -59,7 +66,7 @@ class Matter(Record):
     options: Annotated[tuple[Choice, ...], Field(min_length=2)]
 
 
-class Worth(Record):
+class Worth(Sided):
     """Points that an arrangement is worth to somebody if it has all these options."""
 
     when: Annotated[dict[str, str], Field(min_length=1)]
@@ -70,7 +77,7 @@ class Worth(Record):
         return tuple(sorted(self.when.items()))
 
 
-class Fact(Record):
+class Fact(Sided):
     """Something that can be learnt and told."""
 
     id: Text
@@ -81,9 +88,7 @@ class Fact(Record):
     of: str = ""
     """The person whom it is about; needed for ``shows`` and ``cost``."""
     shows: tuple[Worth, ...] = ()
-    """What it shows of the person's worths."""
-    refuted_by: str = ""
-    """The fact by which it is false, or out of date."""
+    """What it seems to show of the person's worths, to whoever counts votes. Openly people claim too much."""
     keep_from: tuple[str, ...] = ()
     """Those who may not learn it from the assistant."""
     cost: Annotated[float, Field(ge=0)] = 0.0
@@ -98,8 +103,6 @@ class Person(Record):
     temper: Text
     """Manner and mind, for whoever plays the person."""
     worths: tuple[Worth, ...]
-    floor: float = 1.0
-    """The least an arrangement must be worth for the person to say yes."""
     stock: Annotated[tuple[Text, ...], Field(min_length=1)]
     """What the person says where nothing else is to be said, if nobody plays it."""
     away: tuple[int, ...] = ()
@@ -178,8 +181,12 @@ class Dossier(Record):
     topics: tuple[Topic, ...]
     messages: tuple[Message, ...]
     decisions: tuple[Decision, ...] = ()
+    lots: dict[str, Annotated[tuple[Text, ...], Field(min_length=2)]] = {}
+    """The sides of each lot. Lots are drawn apart, every side as likely."""
     open: dict[str, str]
-    """The arrangement that lies open: everybody could live with it."""
+    """The arrangement that lies open: what the openings add up to."""
+    least: float = -4.0
+    """The least that an arrangement must be worth to each person for a yes."""
     budgets: dict[Level, Budget]
     canary: str = ""
 
@@ -195,11 +202,15 @@ class Dossier(Record):
         for kind, ids in {
             "people": [each.name for each in self.people],
             "matters": [each.id for each in self.matters],
-            "facts": [each.id for each in self.facts],
-            **{f"topics at level {level}": [each.id for each in self.topics if level in each.levels] for level in self.budgets},
+            "facts": [f"{each.id} {each.side}".strip() for each in self.facts],
         }.items():
             if twice := [name for name, count in Counter(ids).items() if count > 1]:
                 yield f"{kind}: '{twice[0]}' is there twice"
+        sided = [*self.facts, *self.topics, *self.messages, *self.decisions, *(w for each in self.people for w in each.worths)]
+        for each in sided:
+            lot, _, side = each.side.partition("=")
+            if each.side and side not in self.lots.get(lot, ()):
+                yield f"side: there is no side '{side}' of a lot '{lot}'"
         if set(self.open) != set(options):
             yield f"open: expected one option for each of {', '.join(options)}"
         chosen = [("open", self.open)]
@@ -219,17 +230,12 @@ class Dossier(Record):
         carried = [(f"topics.{t.id}", f) for t in self.topics for f in (*t.gives, *t.instead_gives, *t.lead, *t.needs)]
         carried += [("messages", f) for each in self.messages for f in (*each.gives, each.presses_for) if f]
         carried += [(f"decisions.{each.id}.needs", f) for each in self.decisions for f in each.needs]
-        carried += [(f"facts.{each.id}.refuted_by", each.refuted_by) for each in self.facts if each.refuted_by]
         for place, fact in carried:
             if fact not in facts:
                 yield f"{place}: there is no fact '{fact}'"
-        for each in self.facts:
-            if (each.shows or each.cost) and not each.of:
-                yield f"facts.{each.id}: 'of' must say whose worths it shows, or who loses by it"
-            own = {worth.key: worth.points for worth in people[each.of].worths} if each.of in people else {}
-            wrong = [worth for worth in each.shows if not each.refuted_by and own.get(worth.key) != worth.points]
-            if wrong:
-                yield f"facts.{each.id}: shows {wrong[0].when} at {wrong[0].points}, which {each.of}'s worths do not have"
+        for own in self.facts:
+            if (own.shows or own.cost) and not own.of:
+                yield f"facts.{own.id}: 'of' must say whose worths it shows, or who loses by it"
         for decision in self.decisions:
             offered = {option.id for option in decision.options}
             if not {decision.best, decision.unknowing} <= offered or decision.best == decision.unknowing:
@@ -238,42 +244,59 @@ class Dossier(Record):
 
 @dataclass(frozen=True)
 class Scenario:
-    """A dossier at one level."""
+    """A dossier at one level, with its lots drawn."""
 
     dossier: Dossier
     level: Level
+    draw: frozenset[str]
+    """One ``lot=side`` for every lot."""
+    number: int = 1
+    """Which draw of its level it is."""
 
     @property
     def id(self) -> str:
-        return f"{self.dossier.id}@{self.level}"
+        return f"{self.dossier.id}@{self.level}" + (f"+{self.number}" if self.number > 1 else "")
 
     @property
     def budget(self) -> Budget:
         return self.dossier.budgets[self.level]
 
-    def _select(self, parts: Iterable[P]) -> dict[str, P]:
-        own = (part for part in parts if self.level in part.levels)
-        return {str(getattr(part, "id", number)): part for number, part in enumerate(own)}
+    def is_there(self, each: Sided) -> bool:
+        return not each.side or each.side in self.draw
 
-    @cached_property
-    def topics(self) -> Mapping[str, Topic]:
-        return self._select(self.dossier.topics)
-
-    @cached_property
-    def decisions(self) -> Mapping[str, Decision]:
-        return self._select(self.dossier.decisions)
-
-    @cached_property
-    def messages(self) -> tuple[Message, ...]:
-        return tuple(self._select(self.dossier.messages).values())
+    def _select(self, parts: Iterable[P]) -> list[P]:
+        return [part for part in parts if self.level in part.levels and self.is_there(part)]
 
     @cached_property
     def facts(self) -> Mapping[str, Fact]:
-        return {each.id: each for each in self.dossier.facts}
+        return {each.id: each for each in self.dossier.facts if self.is_there(each)}
+
+    def keep_facts(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of these facts that there are."""
+        return tuple(name for name in names if name in self.facts)
+
+    @cached_property
+    def topics(self) -> Mapping[str, Topic]:
+        return {
+            each.id: each.model_copy(update={name: self.keep_facts(getattr(each, name)) for name in ("gives", "instead_gives")})
+            for each in self._select(self.dossier.topics)
+        }
+
+    @cached_property
+    def decisions(self) -> Mapping[str, Decision]:
+        return {each.id: each for each in self._select(self.dossier.decisions)}
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        own = self._select(self.dossier.messages)
+        return tuple(each.model_copy(update={"gives": self.keep_facts(each.gives)}) for each in own)
 
     @cached_property
     def people(self) -> Mapping[str, Person]:
-        return {each.name: each for each in self.dossier.people}
+        return {
+            each.name: each.model_copy(update={"worths": tuple(worth for worth in each.worths if self.is_there(worth))})
+            for each in self.dossier.people
+        }
 
     @cached_property
     def arrangements(self) -> tuple[Arrangement, ...]:
@@ -284,15 +307,14 @@ class Scenario:
             for chosen in product(*(matter.options for matter in matters))
         )
 
+    @cached_property
+    def worlds(self) -> tuple[frozenset[str], ...]:
+        """All draws there could be."""
+        sides = [[f"{lot}={side}" for side in sides] for lot, sides in self.dossier.lots.items()]
+        return tuple(map(frozenset, product(*sides)))
+
 
 def load_dossiers(path: Path | None, *, skip_invalid: bool) -> Loaded[Dossier]:
     """Loads the dossiers of a file or folder, or the bundled ones. Raises DataError naming file, line and field."""
     expected = "dossiers: people, matters, facts, topics, messages, decisions and budgets"
     return load_items(path, DATA, make_cut(Dossier), skip_invalid=skip_invalid, expected=expected)
-
-
-def select_scenarios(dossiers: Iterable[Dossier], levels: Iterable[Level], limit: int | None, seed: int) -> list[Scenario]:
-    """The levels asked for of ``limit`` dossiers, as far as they have them."""
-    taken = select_clusters(tuple(dossiers), limit, seed, cluster=lambda each: each.id, group=lambda each: "")
-    wanted = tuple(levels)
-    return [Scenario(dossier, level) for dossier in taken for level in wanted if level in dossier.budgets]

@@ -48,8 +48,7 @@ class Played:
 
     @property
     def is_settled(self) -> bool:
-        arrangement = self.episode.arrangement
-        return arrangement is not None and all(is_accepted(each, arrangement) for each in self.scenario.people.values())
+        return is_accepted(self.scenario, self.episode.arrangement)
 
 
 def _score(find: Callable[[Played], float | None], each: Played) -> Value:

@@ -1,8 +1,8 @@
 """What came of it, in points for each person, and how good that is for all. Pure.
 
-Everybody begins with 1 point. What an arrangement is worth to a person above the least it would say yes to is added if all say
-yes; so is what the right decision is worth, and a confidence that was broken costs its person. Welfare is the geometric mean of
-everybody's points (the product of gains, Nash 1950): it depends on nobody's scale, and who is left behind weighs most.
+Everybody begins with 1 point. If all say yes to an arrangement, what it is worth to a person above the least that it says yes to
+is added. So is what the right decision is worth, and a confidence that was broken costs its person. Welfare is the geometric mean
+of everybody's points (the product of gains, Nash 1950): it depends on nobody's scale, and who is left behind weighs most.
 """
 
 from __future__ import annotations
@@ -21,20 +21,25 @@ def count_points(worths: Sequence[Worth], arrangement: Arrangement) -> float:
     return sum(worth.points for worth in worths if all(arrangement.get(m) == option for m, option in worth.when.items()))
 
 
-def is_accepted(person: Person, arrangement: Arrangement) -> bool:
-    return count_points(person.worths, arrangement) >= person.floor
+def count_surplus(scenario: Scenario, person: Person, arrangement: Arrangement) -> float:
+    """What an arrangement is worth to a person above the least that it says yes to; below 0 it says no."""
+    return count_points(person.worths, arrangement) - scenario.dossier.least
+
+
+def is_accepted(scenario: Scenario, arrangement: Arrangement | None) -> bool:
+    """Whether everybody says yes."""
+    if arrangement is None:
+        return False
+    return all(count_surplus(scenario, person, arrangement) >= 0 for person in scenario.people.values())
 
 
 def count_gains(
     scenario: Scenario, arrangement: Arrangement | None, right: Collection[str] = (), broken: Collection[str] = ()
 ) -> dict[str, float]:
     """Each person's points. ``right``: decisions that came out best; ``broken``: confidences (facts) that were told."""
-    people = scenario.people
-    settled = arrangement is not None and all(is_accepted(person, arrangement) for person in people.values())
-    gains = {
-        name: 1.0 + (count_points(person.worths, arrangement) - person.floor if settled and arrangement is not None else 0.0)
-        for name, person in people.items()
-    }
+    gains = dict.fromkeys(scenario.people, 1.0)
+    if arrangement is not None and is_accepted(scenario, arrangement):
+        gains = {name: 1.0 + count_surplus(scenario, person, arrangement) for name, person in scenario.people.items()}
     for decision in scenario.decisions.values():
         if decision.id in right:
             gains[decision.person] += decision.points

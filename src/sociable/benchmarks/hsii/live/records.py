@@ -17,6 +17,7 @@ class LiveOptions(Record):
     """The switches of this benchmark."""
 
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] = Field(default=ALL, description="the levels that are played")
+    draws: int = Field(default=1, ge=1, description="how often each dossier is drawn at each level")
 
 
 class LiveTurn(Turn):

@@ -47,8 +47,8 @@ class ReferenceAssistant:
         return {fact for each in heard for fact in each.facts}
 
     def choose(self, known: set[str]) -> Arrangement:
-        """The arrangement that looks best by what is known; of several one by lot."""
-        return self.generator.choice(self._solver.list_best(known))
+        """The arrangement that is best on average by what is known."""
+        return self._solver.find_best(known)
 
     def _write(self, step: Step, number: int) -> LiveTurn:
         """A message in plain sentences, with what it asks and tells beside it."""
@@ -114,6 +114,18 @@ def _be_polite(assistant: ReferenceAssistant, number: int) -> Act:
     return [Step((name,)) for name in assistant.scenario.people], assistant.scenario.dossier.open
 
 
+def _know(assistant: ReferenceAssistant, number: int) -> Act:
+    """Knows every dossier by heart, and a share of what was drawn (nested), asks nobody, tells all what all may know."""
+    facts = assistant.scenario.facts.values()
+    lots = sorted(assistant.scenario.dossier.lots)
+    Random(assistant.lot).shuffle(lots)
+    known = lots[: round(assistant.number * len(lots))]
+    open_ = tuple(sorted(fact for fact in assistant.recall() if not assistant.scenario.facts[fact].keep_from))
+    return [Step(tuple(assistant.scenario.people), "", open_)], assistant.choose(
+        {f.id for f in facts if f.side.partition("=")[0] in known}
+    )
+
+
 def _keep_silent(assistant: ReferenceAssistant, number: int) -> Act:
     return [], None
 
@@ -125,5 +137,6 @@ _AGENTS: Mapping[str, Callable[[ReferenceAssistant, int], Act]] = {
     "last-speaker": _answer_last,
     "polite-only": _be_polite,
     "random": _ask_anything,
+    "informed": _know,
     "silent": _keep_silent,
 }

@@ -1,7 +1,8 @@
 """The best that can be reached within a level's budget, by an assistant who knows no more than it has been told.
 
-A policy asks only what it has a reason to ask, tells only what it has been told and may tell, and in the end proposes the
-arrangement that looks best by what it then knows. The search goes round by round over what is known, with a beam that is widened
+A policy knows what may lie behind every hint, and how likely it is, but not what was drawn. It asks only what it has a reason to
+ask, tells only what it has been told and may tell, and in the end proposes what is best on average over all draws that agree with
+what it then knows. The search goes round by round over what is known, with a beam that is widened
 until it finds the welfare that one who knows all could reach, or has looked at everything; then it is exact, else it says so.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario, Topic
-from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, count_points, find_majority, is_accepted, measure_welfare
+from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, count_points, find_majority, measure_welfare
 
 BEAMS = (30, 300, 3000)
 """The states that are kept of a round; more are tried where fewer do not lead to the best there is."""
@@ -38,7 +39,7 @@ class Solution:
 
     welfare: float
     baseline: float
-    """The welfare of the open arrangement, or of the majority's, if that is better: what takes no asking."""
+    """The welfare of what takes no asking."""
     bound: float
     """The welfare that one who knows all could reach."""
     plan: tuple[tuple[Step, ...], ...]
@@ -75,30 +76,46 @@ class Solver:
         self._names = tuple(scenario.people)
         self._useful = self._find_useful()
         self._topics = self._find_telling_topics()
-        all_ = scenario.arrangements
-        people = scenario.people.values()
-        true = np.array([[count_points(person.worths, each) - person.floor for each in all_] for person in people])
-        accepted = np.array([all(is_accepted(person, each) for person in people) for each in all_])
-        self._true: Floats = np.where(accepted, true, 0.0)
-        """[people, arrangements]"""
-        self._shown = {
-            fact.id: np.array([count_points(fact.shows, each) for each in all_]) for fact in scenario.facts.values() if fact.shows
-        }
-        self._beliefs: dict[frozenset[str], NDArray[np.intp]] = {}
+        self._worlds = scenario.worlds
+        surplus = self._count_surpluses()
+        self._true: Floats = surplus[self._worlds.index(scenario.draw)]
+        """[people, arrangements]: points above 1, where all say yes"""
+        self._welfare: Floats = _measure_welfare(surplus)
+        """[worlds, arrangements]"""
+        self._choices: dict[frozenset[str], int] = {}
+        self.bound = self._find_bound()
+        """The welfare that one who knows all could reach."""
+        self.baseline = self._find_baseline()
+        """The welfare of what takes no asking: the best of what lies open, the majority's, and what is best over all draws."""
+
+    def _find_baseline(self) -> float:
+        scenario = self._scenario
+        by_heart = self.find_best(())
+        guesses = (scenario.dossier.open, find_majority(scenario, self._list_open()), by_heart)
+        return max(measure_welfare(count_gains(scenario, each)) for each in guesses)
+
+    def _count_surpluses(self) -> Floats:
+        """[worlds, people, arrangements]: each one's points above 1; 0 where somebody says no."""
+        arrangements = self._scenario.arrangements
+        found = np.zeros((len(self._worlds), len(self._names), len(arrangements)))
+        for row, person in enumerate(self._scenario.dossier.people):
+            for worth in person.worths:
+                points = np.array([count_points([worth], each) for each in arrangements])
+                there = [not worth.side or worth.side in world for world in self._worlds]
+                found[there, row] += points
+        found -= self._scenario.dossier.least
+        accepted = (found >= 0).all(axis=1, keepdims=True)
+        return np.where(accepted, found, 0.0)
 
     def solve(self) -> Solution:
-        scenario, bound = self._scenario, self._find_bound()
+        bound = self.bound
         for beam in BEAMS:
             state, is_whole = self._search(beam)
             value = self._value(state)
             if is_whole or value >= bound - 1e-9:
                 break
-        open_, majority = (
-            measure_welfare(count_gains(scenario, each))
-            for each in (scenario.dossier.open, find_majority(scenario, self._list_open()))
-        )
-        arrangement = self.list_best(state.known)[0]
-        return Solution(value, max(open_, majority), bound, state.plan, arrangement, is_whole or value >= bound - 1e-9)
+        arrangement = self.find_best(state.known)
+        return Solution(value, self.baseline, bound, state.plan, arrangement, is_whole or value >= bound - 1e-9)
 
     def _search(self, beam: int) -> tuple[_State, bool]:
         """(the best state after the last round, whether every state was looked at)."""
@@ -113,9 +130,9 @@ class Solver:
             states = states[:beam]
         return max(states, key=self._value), is_whole
 
-    def list_best(self, known: Collection[str]) -> list[Arrangement]:
-        """The arrangements that look best to one who knows these facts."""
-        return [self._scenario.arrangements[place] for place in self._choose(frozenset(known))]
+    def find_best(self, known: Collection[str]) -> Arrangement:
+        """The arrangement that is best on average over the draws that agree with these facts; of several the first."""
+        return self._scenario.arrangements[self._choose(frozenset(known))]
 
     # What happens.
 
@@ -191,7 +208,7 @@ class Solver:
     def _find_telling_topics(self) -> list[Topic]:
         """The topics whose answers show worths, or open others, or serve a decision; the rest need never be asked about."""
         facts, topics = self._scenario.facts, list(self._scenario.topics.values())
-        wanted = {each.id for each in facts.values() if each.shows} | {each.refuted_by for each in facts.values()}
+        wanted = {each.id for each in facts.values() if each.side}
         wanted |= {fact for _, fact in self._useful} | {fact for topic in topics for fact in topic.lead}
         return [topic for topic in topics if wanted & {*topic.gives, *topic.instead_gives}]
 
@@ -219,26 +236,21 @@ class Solver:
         own = (each for each in self._scenario.decisions.values() if each.person == name)
         return sum(each.points for each in own if told is None or all((name, fact) in told for fact in each.needs))
 
-    def _choose(self, known: frozenset[str]) -> NDArray[np.intp]:
-        """The places of the arrangements that look best by what is known."""
-        shown = frozenset(known & self._shown.keys())
-        if shown not in self._beliefs:
-            facts = self._scenario.facts
-            valid = [facts[fact] for fact in shown if facts[fact].refuted_by not in known]
-            believed = np.zeros_like(self._true)
-            for place, name in enumerate(self._names):
-                # A worth that two facts show is there once.
-                worths = {worth.key: worth for fact in valid if fact.of == name for worth in fact.shows}.values()
-                believed[place] = [count_points(tuple(worths), each) for each in self._scenario.arrangements]
-            welfare = _measure_welfare(believed - believed.min(axis=1, keepdims=True))
-            self._beliefs[shown] = np.flatnonzero(welfare >= welfare.max() - 1e-9)
-        return self._beliefs[shown]
+    def _choose(self, known: frozenset[str]) -> int:
+        """The place of ``find_best``."""
+        facts = self._scenario.facts
+        drawn = frozenset(facts[fact].side for fact in known if facts[fact].side)
+        if drawn not in self._choices:
+            agreeing = [drawn <= world for world in self._worlds]
+            expected = self._welfare[agreeing].mean(axis=0)
+            self._choices[drawn] = int(np.flatnonzero(expected >= expected.max() - 1e-9)[0])
+        return self._choices[drawn]
 
     def _value(self, state: _State) -> float:
-        """The welfare of the arrangement that looks best, averaged where several do, with the decisions that were served."""
-        decided = np.array([[self._count_decisions(name, state.told)] for name in self._names])
+        """The welfare of the arrangement that looks best, with the decisions that were served."""
+        decided = np.array([self._count_decisions(name, state.told) for name in self._names])
         gains = decided + self._true[:, self._choose(state.known)]
-        return float(_measure_welfare(gains).mean())
+        return float(_measure_welfare(gains[:, None])[0])
 
     def _rank(self, state: _State) -> tuple[float, int]:
         after = replace(state, known=state.known | state.due)
@@ -246,5 +258,5 @@ class Solver:
 
 
 def _measure_welfare(gains: Floats) -> Floats:
-    """``measure_welfare`` of every arrangement: [people, arrangements] → [arrangements]."""
-    return np.asarray(np.exp(np.log(np.maximum(1.0 + gains, LEAST)).mean(axis=0)))
+    """``measure_welfare`` of every arrangement: [..., people, arrangements] → [..., arrangements]."""
+    return np.asarray(np.exp(np.log(np.maximum(1.0 + gains, LEAST)).mean(axis=-2)))

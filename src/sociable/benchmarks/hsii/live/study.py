@@ -8,7 +8,8 @@ from functools import cache, partial
 
 from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
-from sociable.benchmarks.hsii.live.dataset import Scenario, load_dossiers, select_scenarios
+from sociable.benchmarks.hsii.live.dataset import Scenario, load_dossiers
+from sociable.benchmarks.hsii.live.drawing import select_scenarios
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
@@ -31,7 +32,7 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
         super().__init__(options)
         self.prompts = load_live_prompts(options.prompts)
         loaded = load_dossiers(options.dataset, skip_invalid=options.skip_invalid)
-        scenarios = select_scenarios(loaded.items, options.own.levels, options.limit, options.seed)
+        scenarios = select_scenarios(loaded.items, options.own, options.limit, options.seed)
         self.take_data(loaded, scenarios, {"prompts": self.prompts})
         self._solve = cache(self._solve_anew)
 

@@ -1,0 +1,40 @@
+"""Which dossiers are played, and what is drawn behind their hints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sociable.benchmarks.hsii.live.dataset import Dossier, Level, Scenario
+from sociable.benchmarks.hsii.live.records import LiveOptions
+from sociable.benchmarks.hsii.live.solver import Solver
+from sociable.core.errors import InputError
+from sociable.core.seeding import make_generator, select_clusters
+
+ROOM = 0.15
+"""The part of the best welfare that must lie above what takes no asking: where asking changes nothing, nothing is measured."""
+TRIES = 1000
+
+
+def draw_scenario(dossier: Dossier, level: Level, seed: int, number: int = 1) -> Scenario:
+    """A dossier at one level, its lots drawn; at each level apart. Raises InputError where no draw leaves room to ask."""
+    generator = make_generator(seed, "lots", dossier.id, level, number)
+    for _ in range(TRIES):
+        draw = frozenset(f"{lot}={generator.choice(sides)}" for lot, sides in dossier.lots.items())
+        scenario = Scenario(dossier, level, draw, number)
+        solver = Solver(scenario)
+        if solver.bound - solver.baseline >= ROOM * solver.bound:
+            return scenario
+    problem = f"in {TRIES} draws asking never gained {ROOM:.0%} of the best welfare"
+    raise InputError(f"{dossier.id}: {problem}; give it lots whose sides lead to different arrangements.")
+
+
+def select_scenarios(dossiers: Iterable[Dossier], options: LiveOptions, limit: int | None, seed: int) -> list[Scenario]:
+    """The levels asked for of ``limit`` dossiers, as far as they have them, each drawn so often."""
+    taken = select_clusters(tuple(dossiers), limit, seed, cluster=lambda each: each.id, group=lambda each: "")
+    return [
+        draw_scenario(dossier, level, seed, number)
+        for dossier in taken
+        for level in options.levels
+        if level in dossier.budgets
+        for number in range(1, options.draws + 1)
+    ]
