@@ -30,7 +30,8 @@ BENCHMARK = Benchmark(
         ),
         Role.PARTNER: ("people",),
     },
-    demo={"partner": "reference/people", "options": {"draws": 20}},
+    people_play=(),
+    demo={"partner": "reference/people", "options": {"draws": 10}},
     demo_agents=("oracle", "oracle@0.3", "informed@0.5", "memory@6", "forward-all", "random", "silent"),
     role_defaults={Role.SUBJECT: {"temperature": 0.7}, Role.PARTNER: {"temperature": 0.7}},
 )

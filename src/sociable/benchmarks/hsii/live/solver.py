@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario, Topic
-from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, count_points, find_majority, measure_welfare
+from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, find_majority, measure_welfare
 
 BEAMS = (30, 300, 3000)
 """The states that are kept of a round; more are tried where fewer do not lead to the best there is."""
@@ -96,14 +96,15 @@ class Solver:
 
     def _count_surpluses(self) -> Floats:
         """[worlds, people, arrangements]: each one's points above 1; 0 where somebody says no."""
-        arrangements = self._scenario.arrangements
-        found = np.zeros((len(self._worlds), len(self._names), len(arrangements)))
-        for row, person in enumerate(self._scenario.dossier.people):
+        arrangements, dossier = self._scenario.arrangements, self._scenario.dossier
+        chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
+        everywhere = np.ones(len(self._worlds), bool)
+        drawn = {side: np.array([side in world for world in self._worlds]) for side in frozenset().union(*self._worlds)}
+        found = np.full((len(self._worlds), len(self._names), len(arrangements)), -dossier.least)
+        for row, person in enumerate(dossier.people):
             for worth in person.worths:
-                points = np.array([count_points([worth], each) for each in arrangements])
-                there = [not worth.side or worth.side in world for world in self._worlds]
-                found[there, row] += points
-        found -= self._scenario.dossier.least
+                fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
+                found[drawn.get(worth.side, everywhere), row] += worth.points * fits
         accepted = (found >= 0).all(axis=1, keepdims=True)
         return np.where(accepted, found, 0.0)
 
