@@ -31,7 +31,7 @@ BENCHMARK = Benchmark(
         Role.PARTNER: ("people",),
     },
     people_play=(),
-    demo={"partner": "reference/people", "options": {"draws": 10}},
+    demo={"partner": "reference/people", "options": {"draws": 4}},
     demo_agents=("oracle", "oracle@0.3", "informed@0.5", "memory@6", "forward-all", "random", "silent"),
     role_defaults={Role.SUBJECT: {"temperature": 0.7}, Role.PARTNER: {"temperature": 0.7}},
 )
