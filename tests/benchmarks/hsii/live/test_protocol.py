@@ -10,13 +10,14 @@ import pytest
 
 from sociable.benchmarks.hsii.live.briefing import brief_assistant, brief_person, load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import Level, Scenario
+from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.people import ENOUGH
 from sociable.benchmarks.hsii.live.protocol import ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.reading import find_asked, find_told, read_move
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode
 from sociable.benchmarks.hsii.live.reference import ReferenceAssistant
 from sociable.benchmarks.hsii.live.solver import Solver
-from sociable.core.records import Usage
+from sociable.core.records import Outcome, Usage
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Reply, Request, Sampling
 
@@ -188,6 +189,15 @@ def test_a_person_whose_model_says_nothing_is_the_instruments_failure(make_scena
         make_scenario(), [move(("Ada", "Hello?")), move(), move()], Seat(Role.PARTNER, silent.name, silent, Sampling())
     )
     assert episode.partner_failure.startswith("Ada, round 1")
+
+
+def test_a_decision_that_cannot_be_read_is_not_the_assistants_failure(make_scenario: Callable[..., Scenario]) -> None:
+    vague = Answering(lambda request: "I could not say.")
+    scenario = make_scenario()
+    episode, _ = play(scenario, [move(), move(), move()], Seat(Role.PARTNER, vague.name, vague, Sampling()))
+    assert episode.partner_failure == "Bo's decision 'umbrella': no choice in the reply"
+    scores = METRICS.score(episode, Played(scenario, Solver(scenario).solve(), episode))
+    assert {score.outcome for score in scores} == {Outcome.UNSCORED}
 
 
 def test_sheets_tell_what_is_wanted_in_words(make_scenario: Callable[..., Scenario]) -> None:

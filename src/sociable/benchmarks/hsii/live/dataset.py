@@ -72,10 +72,6 @@ class Worth(Sided):
     when: Annotated[dict[str, str], Field(min_length=1)]
     points: float
 
-    @property
-    def key(self) -> tuple[tuple[str, str], ...]:
-        return tuple(sorted(self.when.items()))
-
 
 class Fact(Sided):
     """Something that can be learnt and told."""
@@ -105,8 +101,6 @@ class Person(Record):
     worths: tuple[Worth, ...]
     stock: Annotated[tuple[Text, ...], Field(min_length=1)]
     """What the person says where nothing else is to be said, if nobody plays it."""
-    away: tuple[int, ...] = ()
-    """Rounds in which it cannot be reached."""
 
 
 class Topic(Part):

@@ -34,7 +34,7 @@ class Played(Protocol):
         """The answer to ``message``, the last one in ``seen``, which is all that the person has read. Raises Failed."""
 
     async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
-        """The option that it chooses; empty: none that could be read."""
+        """The option that it chooses. Raises Failed."""
 
 
 def reply_to(message: LiveTurn, speaker: str, text: str, facts: tuple[str, ...]) -> LiveTurn:
@@ -68,8 +68,8 @@ class WrittenPerson:
         topic = self._scenario.topics[asked]
         known = {fact for each in seen for fact in each.facts}
         # In front of others nobody says what is to be kept from them.
-        kept = any(name in self._scenario.facts[fact].keep_from for fact in topic.gives for name in message.addressees)
-        if known.issuperset(topic.needs) and not (kept and len(message.addressees) > 1):
+        overheard = any(name in self._scenario.facts[fact].keep_from for fact in topic.gives for name in message.addressees)
+        if known.issuperset(topic.needs) and not overheard:
             self._spent.append(topic.id)
             return reply_to(message, self.name, topic.says, topic.gives)
         if topic.instead:
@@ -118,4 +118,7 @@ class ModelPerson:
         question = ask_to_decide(self.name, decision, seen, self._prompts)
         reply = await self._seat.ask([self._briefing, question], self._scope)
         place = parse_choice(reply.text, len(decision.options), [option.text for option in decision.options]).value
-        return decision.options[place].id if place is not None else ""
+        if reply.defect or place is None:
+            # The instrument's failure, which is not to count against the assistant.
+            raise Failed(f"{self.name}'s decision '{decision.id}': {reply.defect or 'no choice in the reply'}")
+        return decision.options[place].id

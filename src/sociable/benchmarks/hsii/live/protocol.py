@@ -139,7 +139,7 @@ class _Play:
             seen = [each for each in self.messages[:before] if name in (each.speaker, *each.addressees)]
             answers = []
             for message in written:
-                if name in message.addressees and number not in self._scenario.people[name].away:
+                if name in message.addressees:
                     seen.append(message)
                     answers.append((message.index, await self._people[name].answer(seen, message)))
                     seen.append(answers[-1][1])
@@ -154,5 +154,4 @@ class _Play:
             seen = [each for each in self.messages if decision.person in (each.speaker, *each.addressees)]
             return identifier, await self._people[decision.person].decide(decision, seen)
 
-        found = await asyncio.gather(*map(ask, self._scenario.decisions))
-        return {identifier: chosen for identifier, chosen in found if chosen}
+        return dict(await asyncio.gather(*map(ask, self._scenario.decisions)))

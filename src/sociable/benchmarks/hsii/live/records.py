@@ -41,7 +41,7 @@ class LiveEpisode(Episode):
     arrangement: dict[str, str] | None = None
     """The arrangement that was proposed last; None: none that could be read."""
     decided: dict[str, str] = {}
-    """The option by decision; one that could not be read is left out."""
+    """The option by decision."""
     unread: tuple[str, ...] = ()
     """Why replies of the assistant, round by round, could not be read; they count as no message."""
     partner_failure: str = ""

@@ -2,8 +2,8 @@
 
 A policy knows what may lie behind every hint, and how likely it is, but not what was drawn. It asks only what it has a reason to
 ask, tells only what it has been told and may tell, and in the end proposes what is best on average over all draws that agree with
-what it then knows. The search goes round by round over what is known, with a beam that is widened
-until it finds the welfare that one who knows all could reach, or has looked at everything; then it is exact, else it says so.
+what it then knows. The search goes round by round over what is known, with a beam that is widened until it finds the welfare that
+one who knows all could reach, or has looked at everything; then it is exact, else it says so.
 """
 
 from __future__ import annotations
@@ -154,9 +154,8 @@ class Solver:
         budget = self._scenario.budget
         last = number == budget.rounds
         asked = dict(state.asked)
-        reachable = [name for name in self._names if number not in self._scenario.people[name].away]
         choices: list[Step] = []
-        for name in reachable:
+        for name in self._names:
             tells = tuple(sorted(fact for fact in state.known if self._may_tell(name, fact, state)))
             topics = [] if last or asked.get(name, 0) >= budget.patience else list(self._list_topics(name, state, tells))
             choices += [Step((name,), topic.id, tells) for topic in topics]
@@ -164,7 +163,7 @@ class Solver:
                 choices.append(Step((name,), "", tells))
         shared: dict[tuple[str, ...], None] = {}
         for fact in state.known:
-            to = tuple(name for name in reachable if self._may_tell(name, fact, state))
+            to = tuple(name for name in self._names if self._may_tell(name, fact, state))
             if len(to) > 1:
                 shared[to] = None
         for to in shared:
