@@ -108,6 +108,9 @@ def test_a_report_shows_what_was_settled_and_what_it_is_worth(tmp_path: Path) ->
         "By level",
     ):
         assert part in page
+    assert not any("No partner was named" in note for note in result.notes)
+    alone = runs.run(NAME, "reference/silent", limit=1, out=tmp_path / "alone")
+    assert any("No partner was named" in note for note in alone.notes)
     assert {"share/easy", "share/middle", "share/hard"} <= {each.metric for each in result.estimates}
 
 

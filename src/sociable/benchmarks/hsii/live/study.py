@@ -22,6 +22,12 @@ from sociable.engine.study import Audited, Study, StudyOptions
 
 _SENTENCE = "I wanted to ask you what it is about the days that makes them hard, since I would rather know than guess. "
 
+ALONE = (
+    "No partner was named: the people were written ones, who look for wordings in what they are sent. That is exact for reference "
+    "assistants and rough for a model."
+)
+"""The note that tells a reader of the scores who the people were."""
+
 
 class LiveStudy(Study[Scenario, LiveEpisode], Audited):
     episode_type = LiveEpisode
@@ -33,7 +39,8 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
         self.prompts = load_live_prompts(options.prompts)
         loaded = load_dossiers(options.dataset, skip_invalid=options.skip_invalid)
         scenarios = select_scenarios(loaded.items, options.own, options.limit, options.seed)
-        self.take_data(loaded, scenarios, {"prompts": self.prompts})
+        alone = [] if Role.PARTNER in options.filled else [ALONE]
+        self.take_data(loaded, scenarios, {"prompts": self.prompts}, alone)
         self._solve = cache(self._solve_anew)
 
     def _solve_anew(self, scenario: str) -> Solution:
