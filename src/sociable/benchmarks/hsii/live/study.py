@@ -23,7 +23,7 @@ from sociable.engine.study import Audited, Study, StudyOptions
 _SENTENCE = "I wanted to ask you what it is about the days that makes them hard, since I would rather know than guess. "
 
 ALONE = (
-    "No partner was named: the people were written ones, who look for wordings in what they are sent. That is exact for reference "
+    "No partner was named: the people were written ones, who look for wordings in what they get. That is exact for reference "
     "assistants and rough for a model."
 )
 """The note that tells a reader of the scores who the people were."""
