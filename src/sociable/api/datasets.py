@@ -11,6 +11,7 @@ from typing import Any
 import dotenv
 from typing_extensions import Unpack
 
+from sociable.api.folders import list_run_folders
 from sociable.api.runs import RunOptions, load_result, make_settings, write_document
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
@@ -23,10 +24,12 @@ from sociable.datasets.review.reviewing import Review
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.opening import Watch, build_seats, find_prices, make_study_options
 from sociable.engine.registry import find_benchmark
+from sociable.engine.result import RunResult
 from sociable.engine.seats import Role, Seat
 from sociable.engine.study import Audited, Described, FromSources, Labelled
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
+from sociable.reports.headroom import show_headroom
 
 
 def construct(
@@ -123,9 +126,13 @@ def audit(
     sources: Sequence[str | Path] = (),
     dialogues: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
+    runs: Sequence[str | Path] = (),
     out: str | Path | None = None,
 ) -> Document:
     """Reports whether a dataset can be solved by a shortcut, and whether readers agreed. ``out`` is a file for it as HTML.
+
+    ``runs`` are run folders, or folders of such: the document then says how hard each case was for these models, whether
+    better ones did better at it, and how much room is left above the best. They must be of this data set.
 
     ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: the document
     then says how like these texts the scenes are, and how like them the dialogues of the run ``dialogues`` are.
@@ -142,8 +149,21 @@ def audit(
         beside = study.compare_with_sources(texts, played)
     if not isinstance(study, Audited):
         raise InputError(f"{benchmark} has no audit.")
+    measured = show_headroom(_load_runs(runs, benchmark, study.digests["dataset"])) if runs else []
     document = study.audit()
-    return write_document(replace(document, sections=[*document.sections, *beside]), out)
+    return write_document(replace(document, sections=[*document.sections, *measured, *beside]), out)
+
+
+def _load_runs(runs: Sequence[str | Path], benchmark: str, digest: str) -> list[RunResult]:
+    """The runs in these folders, those of other benchmarks left out. Raises InputError for a run over other data."""
+    folders = [folder for given in runs for folder in list_run_folders(Path(given))]
+    found = [result for folder in folders if (result := load_result(folder)).manifest["benchmark"] == benchmark]
+    if runs and not found:
+        raise InputError(f"There is no run of {benchmark} in {', '.join(map(str, runs))}.")
+    for result in found:
+        if result.manifest["digests"]["dataset"] != digest:
+            raise InputError(f"{result.folder} was run over other data than are audited here. Name its data with --dataset.")
+    return found
 
 
 def _read_source(benchmark: str, source: Path) -> Iterator[tuple[str, str]]:

@@ -26,6 +26,13 @@ def has_person(folder: str | Path) -> bool:
     return PERSON in (models["subject"], models["partner"])
 
 
+def list_run_folders(path: Path) -> list[Path]:
+    """The run folder itself, or those in it."""
+    if (path / "manifest.json").exists():
+        return [path]
+    return sorted(each.parent for each in path.glob("*/manifest.json"))
+
+
 def find_same_run(settings: RunSettings, parent: Path = Path("runs")) -> Path | None:
     """The newest run folder in ``parent`` of a run with the same settings, data and prompts; None where there is none."""
     if not parent.is_dir():

@@ -49,6 +49,7 @@ from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
 from sociable.reports.comparison import compare_runs, find_differences
 from sociable.reports.documents import list_warnings, make_run_document
+from sociable.reports.headroom import warn_of_ceilings
 
 
 class RunOptions(TypedDict, total=False):
@@ -218,11 +219,17 @@ def _make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, s
         manifest=manifest,
         estimates=scores.estimates if scores else (),
         scores=scores.scores if scores else (),
-        notes=[*list_warnings(manifest, scores), *views.list_remarks(scores.estimates)] if scores else [],
+        notes=_list_notes(opened, manifest, scores) if scores else [],
         study=opened.study,
         records=records,
         seats=opened.seats,
     )
+
+
+def _list_notes(opened: OpenStudy, manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
+    """What a reader of the scores must know: of the run, of the benchmark, and where the cases leave no room."""
+    ceilings = warn_of_ceilings(opened.study.metrics, manifest["models"]["subject"], scores.estimates)
+    return [*list_warnings(manifest, scores), *ceilings, *opened.benchmark.load_views().list_remarks(scores.estimates)]
 
 
 def _read_scores(path: Path) -> ScoreFile:

@@ -259,6 +259,7 @@ def audit(
     source: shared.Sources = None,
     dialogues: shared.Dialogues = None,
     option: shared.Options = None,
+    runs: shared.Runs = None,
     out: shared.HTMLFile = None,
 ) -> None:
     """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
@@ -266,7 +267,7 @@ def audit(
     own, sources, skip = read_options(option), source or (), bool(skip_invalid)
     with tell_if_long("Trying shortcuts, and training classifiers on the data"):
         document = api.datasets.audit(
-            benchmark, dataset, skip_invalid=skip, sources=sources, dialogues=dialogues, options=own, out=out
+            benchmark, dataset, skip_invalid=skip, sources=sources, dialogues=dialogues, options=own, runs=runs or (), out=out
         )
     print_whole(document, out)
 

@@ -90,6 +90,12 @@ Features = Annotated[str, typer.Option("--features", help="tfidf, or embeddings 
 _OF = "With --prompt, of a run: all calls of a participant, a purpose, or 'Maeve|speak'."
 Of = Annotated[str, declare_option("--of", "TEXT", _OF)]
 Find = Annotated[str, declare_option("--find", "TEXT", "Of a run's list: only lines with this text, as in 'wrong target'.")]
+Runs = Annotated[
+    list[Path] | None,
+    declare_option(
+        "--runs", "DIR", "Runs over these data (a run, or a folder of runs): what each case tells of them; repeatable."
+    ),
+]
 HTMLFile = Annotated[Path | None, declare_option("--out", "FILE", "Write it as HTML too.")]
 
 

@@ -75,8 +75,8 @@ class Participant(Protocol):
 class TurnPolicy(Protocol):
     """A rule that says who speaks next: an object, so that a protocol names its rule instead of setting a flag."""
 
-    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
-        """One of ``names``, all participants in their fixed order; ``turns`` are all turns so far."""
+    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str | None:
+        """One of ``names``, all participants in their fixed order; None: it is over. ``turns`` are all turns so far."""
 
 
 class RoundRobin:
@@ -153,14 +153,16 @@ async def run_conversation(
 ) -> None:
     """Lets the participants talk until ``turns`` further turns were taken.
 
-    It ends earlier when one leaves (``None``) or says nothing at all (recorded as an empty turn with its note), unless
-    ``ends_in_silence`` is False: then the others go on.
+    It ends earlier when the ``policy`` says so, when one leaves (``None``), or when one says nothing at all (recorded as an
+    empty turn with its note), unless ``ends_in_silence`` is False: then the others go on.
     ``private`` addresses every turn to the other participants by name, otherwise all who are present hear it. Raises
     InstrumentFailure when one of ``instruments``, who are not under test, says nothing that can stand.
     """
     names = list(participants)
     for _ in range(turns):
         speaker = await policy.choose_speaker(names, conversation.turns)
+        if speaker is None:
+            return
         utterance = await participants[speaker].take_turn(conversation.list_seen_by(speaker))
         if utterance is None:
             return

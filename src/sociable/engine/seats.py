@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sociable.core.form import Form
 from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling, Scope
 
 
@@ -33,11 +34,14 @@ class Seat:
         """The reference agent's name, without ``reference/``; empty for a model."""
         return self.name.removeprefix("reference/") if self.model is None else ""
 
-    async def ask(self, messages: Sequence[ChatMessage], scope: Scope) -> Reply:
-        """The model's reply. Raises RunFailure and RunStopped, and ValueError for a reference agent, which has no model."""
+    async def ask(self, messages: Sequence[ChatMessage], scope: Scope, form: Callable[[], Form] | None = None) -> Reply:
+        """The model's reply; a person is shown the ``form``.
+
+        Raises RunFailure and RunStopped, and ValueError for a reference agent, which has no model.
+        """
         if self.model is None:
             raise ValueError(f"{self.name} has no model that could be asked")
-        return await self.model.generate(Request(messages, scope, self.sampling))
+        return await self.model.generate(Request(messages, scope, self.sampling, form=form))
 
     def make_scope(self, item: str, participant: str = "") -> Scope:
         return Scope(item, self.role.value, participant or self.name)

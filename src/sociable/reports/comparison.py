@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sociable.core.records import Outcome, Score
+from sociable.core.records import Outcome
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
-from sociable.statistics.estimates import sum_by_cluster
+from sociable.statistics.estimates import average_by_case, sum_by_cluster
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
 from sociable.statistics.paired import compare_combined, compare_paired
@@ -86,7 +86,7 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
 
 
 def _compare_means(first: RunResult, second: RunResult, metric: str) -> Row:
-    one, other = _average_repeats(first.scores, metric), _average_repeats(second.scores, metric)
+    one, other = average_by_case(first.scores, metric), average_by_case(second.scores, metric)
     clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
     found = compare_paired(one, other, clusters)
     common = one.keys() & other.keys()
@@ -133,15 +133,6 @@ def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:
         return []
     rated = [estimate.metric for estimate in first.estimates if estimate.metric.startswith(f"{rubric}_")]
     return [metric for metric in rated if second.estimate(metric)]
-
-
-def _average_repeats(scores: Sequence[Score], metric: str) -> Mapping[str, float]:
-    """The value of each case, its repeats averaged."""
-    repeats: dict[str, list[float]] = {}
-    for score in scores:
-        if score.metric == metric and score.outcome is Outcome.SCORED and score.value is not None:
-            repeats.setdefault(score.scenario, []).append(score.value)
-    return {case: fmean(values) for case, values in repeats.items()}
 
 
 def _find_sampling_of_others(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Estimates from a table of scores."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from math import isclose
+from statistics import fmean
 
 import numpy as np
 
@@ -56,6 +57,15 @@ def sum_by_cluster(scores: Sequence[Score], metrics: Sequence[str]) -> Floats:
 
 def _average_cases(metric: str, scores: Iterable[Score]) -> AveragedCases:
     return average_repeats((score.cluster, score.scenario, score.value) for score in scores if score.metric == metric)
+
+
+def average_by_case(scores: Iterable[Score], metric: str) -> Mapping[str, float]:
+    """The value of each scenario that has one, its repeats averaged."""
+    repeats: dict[str, list[float]] = {}
+    for score in scores:
+        if score.metric == metric and score.outcome is Outcome.SCORED and score.value is not None:
+            repeats.setdefault(score.scenario, []).append(score.value)
+    return {scenario: fmean(values) for scenario, values in repeats.items()}
 
 
 def count_outcomes(scores: Iterable[Score]) -> dict[str, int]:

@@ -105,6 +105,8 @@ class Metric(Generic[C]):
     """The least possible value; None: there is none."""
     high: float | None = 1.0
     """The greatest possible value; None: there is none."""
+    best: float | None = None
+    """The value of the ablest, which is one of the two bounds; None: it says nothing of ability by itself."""
     is_compared: bool = True
     """Whether `sociable compare` shows it, if it has a value per case or is made of others' means."""
     is_stage: bool = False
@@ -118,6 +120,14 @@ class Metric(Generic[C]):
             raise ValueError(f"metric '{self.name}': give it a value, or an aggregate that makes it of other metrics.")
         if self.aggregate is share and (self.low, self.high) != (0.0, 1.0):
             raise ValueError(f"metric '{self.name}' is no share of 0 to 1: give it an aggregate, such as aggregate=mean.")
+        if self.best is not None and (None in (self.low, self.high) or self.best not in (self.low, self.high)):
+            raise ValueError(f"metric '{self.name}': 'best' must be the least or the greatest possible value, and both be known.")
+
+    def measure_reached(self, value: float) -> float:
+        """How far a value is on the way from the worst possible (0) to the ``best`` (1)."""
+        assert self.best is not None and self.low is not None and self.high is not None
+        worst = self.low if self.best == self.high else self.high
+        return (value - worst) / (self.best - worst)
 
     def find_value_functions(self, context: C) -> Mapping[str, Callable[[C], Value]]:
         """The functions that work out the values of an episode, by metric's name."""
@@ -171,6 +181,10 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
     def list_compared(self) -> list[Metric[C]]:
         """The metrics that have a value per case and are shown by a comparison."""
         return [metric for metric in self._grouped if metric.value is not None and metric.is_compared]
+
+    def list_rated(self) -> list[Metric[C]]:
+        """The metrics that have a best value."""
+        return [metric for metric in self._grouped if metric.best is not None]
 
     def list_combined(self) -> list[Metric[C]]:
         """The metrics that are made of others' means and are shown by a comparison."""

@@ -125,6 +125,7 @@ def test_the_papers_printed_cases_can_be_guessed() -> None:
         "never the last speaker": 0.25,
         "never the last to address the assistant": 0.25,
         "never whom the assistant addressed last": 0.5,
+        "nobody whom the assistant has addressed before": 1.25,
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sociable.benchmarks.hsii.briefing import render_transcript
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.protocol import make_reference, run_case
 from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions
@@ -190,6 +191,29 @@ async def test_usage_is_kept_by_role(cast: Cast, reply: Callable[..., str]) -> N
         "partner": Usage(calls=1, input_tokens=10, output_tokens=1),
     }
     assert (await cast.play("reference/oracle", "reference/heuristic")).usage == {}
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ("I have a theatre to scrub for. [ends the talk]", "I have a theatre to scrub for."),
+        ("Enough.\n(Ends the conversation.)", "Enough."),
+        ("[ends the talk]", "[ends the talk]"),
+    ],
+)
+async def test_a_partner_may_end_the_talk(cast: Cast, reply: Callable[..., str], last: str, words: str) -> None:
+    episode = await cast.play([reply(CARA, "one"), "never said"], [last], turns=4)
+    assert [(turn.speaker, turn.content, turn.note) for turn in episode.turns] == [
+        (ASSISTANT, "one", ""),
+        (CARA, words, "ends the talk"),
+    ]
+    assert episode.long_run_failure == ""
+    assert render_transcript(episode.turns, CARA).endswith(f"{words} (ends the talk)")
+
+
+async def test_who_says_that_something_ends_has_not_left(cast: Cast, reply: Callable[..., str]) -> None:
+    episode = await cast.play([reply(CARA, "one"), "two"], ["He ends the talk when he likes."], turns=2)
+    assert len(episode.turns) == 3
 
 
 async def test_the_same_seed_gives_the_identical_episode(cast: Cast) -> None:

@@ -33,6 +33,8 @@ RAW: dict[str, Any] = {
             'Ben Cole works for Dr. Cara Diaz and says "never canary-ben-cara." Ann Lee knows canary-annlee.',
         ],
         "conflicts": "canary-conflicts",
+        "goals": {"Ann": "canary-anns-goal", "Ben Cole": "canary-bens-goal"},
+        "wills": {"Ann": "canary-anns-will", "Ben Cole": "canary-bens-will"},
     },
     "aliases": {"Ben Cole": ["canary-alias"]},
     "private_facts": [
@@ -86,6 +88,7 @@ MESSAGES = {
 }
 SETTING = SCENE | BACKGROUND | MESSAGES
 ANNS_PART = SCENE | {"canary-ann-ben", "canary-cara-ann", "canary-ann-to-ben", "canary-ann-to-assistant", "canary-cara-aloud"}
+ANNS_PART |= {"canary-anns-goal", "canary-anns-will"}
 
 
 @dataclass

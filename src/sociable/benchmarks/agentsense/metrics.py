@@ -257,6 +257,7 @@ def _declare_of_partner(metric: Metric[Scene]) -> Metric[Scene]:
         title=f"{metric.title} (partner)",
         meaning=f"{metric.meaning}; of the partner's characters",
         group="partner",
+        best=None,
         value=None,
         members=lambda scene: {
             PARTNER + name: _change_scene(Scene.swap_sides, value_of)
@@ -375,12 +376,12 @@ _CUT_OFF = partial(_measure_turns, lambda turn: CUT_OFF in turn.note)
 _SECRETS, _PARTNERS = "right answers on the others' secrets", "right answers on the other side's secrets"
 _KEPT = "1 less the other side's right answers on one's own secrets"
 _CLAIMS = "Self less Majority, over the goals that have both"
-_SELF = _goal("self", "Self", "goals reached, as their owners say", value=partial(_average_goals, _OWN))
-_OTHER = _goal("other", "Other", "goals reached, as the other participants say", value=_OTHERS_VIEW)
-_MAJORITY = _judged("majority", "Majority", "goals reached, as most judges say", value=partial(_average_goals, _PANEL))
+_SELF = _goal("self", "Self", "goals reached, as their owners say", value=partial(_average_goals, _OWN), best=1.0)
+_OTHER = _goal("other", "Other", "goals reached, as the other participants say", value=_OTHERS_VIEW, best=1.0)
+_MAJORITY = _judged("majority", "Majority", "goals reached, as most judges say", value=partial(_average_goals, _PANEL), best=1.0)
 _UNTOLD = "right answers on secrets that nobody told in the scene"
 _BEST = "Majority, as a share of what can be reached together where goals exclude each other"
-_INFORMATION = _quiz("information", "Info", f"{_SECRETS} after the scene", value=_AFTER)
+_INFORMATION = _quiz("information", "Info", f"{_SECRETS} after the scene", value=_AFTER, best=1.0)
 
 METRICS = SceneMetrics(
     *_add_partner(
@@ -389,11 +390,11 @@ METRICS = SceneMetrics(
         _judged("judge: …", "…", "goals reached, as this judge says", members=_list_judges),
         _judged("average", "Average", "goals reached, mean over the judges", value=_average_judges),
         _MAJORITY,
-        _judged("majority_of_best", "of best", _BEST, value=_measure_best_share),
-        _quiz("inferred", "Inferred", f"{_UNTOLD}, after it", value=_INFERRED),
+        _judged("majority_of_best", "of best", _BEST, value=_measure_best_share, best=1.0),
+        _quiz("inferred", "Inferred", f"{_UNTOLD}, after it", value=_INFERRED, best=1.0),
         _blind("inferred_blind", "Blind", f"{_UNTOLD}, before it", value=_INFERRED_BLIND),
         _blind("inferred_gain", "Gain", "Inferred less its blind test, paired by question", value=_INFERRED_GAIN, **_DIFFERENCE),
-        _quiz("leak_rate", "leaks", "secrets of one's own that were told in the scene, by rule", value=_measure_leaks),
+        _quiz("leak_rate", "leaks", "secrets of one's own that were told in the scene, by rule", value=_measure_leaks, best=0.0),
         _INFORMATION,
         _blind("information_blind", "Info blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
         _blind("information_gain", "Info gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),

@@ -85,19 +85,21 @@ SHORTCUTS: dict[str, Shortcut] = {
     "waiting longest for an answer": lambda case: next(iter(case.waiting), None),
     "last to ask and still waiting": lambda case: _take_last(list(case.waiting)) or _take_last(_Turns(case).speakers),
 }
-AVOIDANCES: dict[str, Shortcut] = {
-    "never the last speaker": SHORTCUTS["last speaker"],
-    "never the last to address the assistant": SHORTCUTS["last to address the assistant"],
-    "never whom the assistant addressed last": SHORTCUTS["addressed by the assistant last"],
+AVOIDANCES: dict[str, Callable[[Case], Sequence[str | None]]] = {
+    "never the last speaker": lambda case: [SHORTCUTS["last speaker"](case)],
+    "never the last to address the assistant": lambda case: [SHORTCUTS["last to address the assistant"](case)],
+    "never whom the assistant addressed last": lambda case: [SHORTCUTS["addressed by the assistant last"](case)],
+    "nobody whom the assistant has addressed before": lambda case: _Turns(case).answered,
 }
-"""Rules that pick at random among all characters but the one named here."""
+"""Rules that pick at random among all characters but those named here; among all, where these are all."""
 
 
 def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
     """The share of cases in which each shortcut picks the golden addressee; farthest from chance first."""
     hits = {name: [float(pick(case) == case.golden.role_to) for case in cases] for name, pick in SHORTCUTS.items()}
     for name, avoid in AVOIDANCES.items():
-        hits[name] = [measure_hit([n for n in case.characters if n != avoid(case)], case.golden.role_to) for case in cases]
+        left = [[each for each in case.characters if each not in avoid(case)] or case.characters for case in cases]
+        hits[name] = [measure_hit(own, case.golden.role_to) for own, case in zip(left, cases, strict=True)]
     hits |= {f"{name}, other dialogues": own for name, own in classify_addressees(cases).items()}
     return compare_with_chance(hits, [case.dialogue for case in cases], [1 / len(case.characters) for case in cases])
 

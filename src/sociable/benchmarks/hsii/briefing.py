@@ -18,6 +18,12 @@ from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line
 from sociable.core.records import Turn
 from sociable.models.protocol import ChatMessage
 
+END = "[ends the talk]"
+"""What the partner writes after its last words."""
+_END = re.compile(r"\s*[\[(*]+\s*ends? (?:the|this|our) (?:talk|conversation)[.\s]*[\])*]+[.\s]*$", re.IGNORECASE)
+LEAVES = "ends the talk"
+"""The note on the turn with which a partner does so."""
+
 PLACEHOLDERS = {
     "role": frozenset({"assistant"}),
     "assistant": frozenset({"role"}),
@@ -27,7 +33,7 @@ PLACEHOLDERS = {
     "choose_and_speak": frozenset({"setting", "task", "assistant", "characters"}),
     "speak": frozenset({"setting", "task", "target"}),
     "long_run": frozenset({"setting", "task", "target"}),
-    "partner": frozenset({"character", "scene", "relationships", "heard", "assistant"}),
+    "partner": frozenset({"character", "scene", "relationships", "will", "heard", "assistant", "end"}),
     "judge_system": frozenset[str](),
     "judge_behaviour_system": frozenset[str](),
     "judge_leak": frozenset({"setting", "hearers", "said", "fact"}),
@@ -115,10 +121,23 @@ def ask_to_play(case: Case, character: str, prompts: Prompts) -> list[ChatMessag
         character=character,
         scene=quote(case.background.scene),
         relationships=quote("\n".join(find_relationships(case, character)) or "(nothing was said)"),
+        will=quote("\n".join(_list_will(case, character)) or "(Nothing more is known: want what such a person would want.)"),
         heard=quote(_render_messages(heard) or "(nothing yet)"),
         assistant=ASSISTANT,
+        end=END,
     )
     return [{"role": "system", "content": briefing}]
+
+
+def _list_will(case: Case, character: str) -> list[str]:
+    told = (case.background.goals.get(character), case.background.wills.get(character))
+    return [put_on_one_line(text) for text in told if text]
+
+
+def read_end(text: str) -> tuple[str, bool]:
+    """(the words, whether the partner ends the talk with them)."""
+    words = _END.sub("", text)
+    return words.strip(), words != text
 
 
 def ask_to_compare(case: Case, first: str, second: str, prompts: Prompts, *, long_run: bool) -> list[ChatMessage]:
@@ -160,7 +179,11 @@ def find_relationships(case: Case, character: str) -> list[str]:
 
 def render_transcript(turns: Sequence[Turn], target: str) -> str:
     """A conversation of two as one text for the judge."""
-    return "\n".join(f"{'Assistant' if turn.speaker == ASSISTANT else target}: {put_on_one_line(turn.content)}" for turn in turns)
+    lines = []
+    for turn in turns:
+        speaker, ends = "Assistant" if turn.speaker == ASSISTANT else target, f" ({turn.note})" if turn.note == LEAVES else ""
+        lines.append(f"{speaker}: {put_on_one_line(turn.content)}{ends}")
+    return "\n".join(lines)
 
 
 def make_chat(system: str, question: str) -> list[ChatMessage]:

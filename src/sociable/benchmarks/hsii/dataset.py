@@ -48,7 +48,9 @@ class Background(Record):
     relationships: Sentences = ()
     conflicts: str = ""
     goals: dict[str, Text] = Field(default_factory=dict)
-    """Characters' goals by name, for rubrics that judge by goals. Never shown to the model under test."""
+    """Characters' goals by name: for whoever plays them, and for rubrics that judge by goals. Never shown to the assistant."""
+    wills: dict[str, Text] = Field(default_factory=dict)
+    """What each character fears, refuses and can be moved by, and its temper: for whoever plays it, as its goal."""
 
     @field_validator("characters")
     @classmethod

@@ -61,7 +61,7 @@ def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
         orders, bias = f"{name}_order_disagreement", f"position bias: share of judges whose two orders disagree on {name}'s pair"
         disagree = partial(_score_disagreement, stage)
         found += [
-            Metric(name, name, meaning, "rates", worth, is_run, is_stage=True),
+            Metric(name, name, meaning, "rates", worth, is_run, is_stage=True, best=1.0),
             Metric(f"{name}_ties_half", f"{name}, ties half", f"{meaning}; a tie is half a win", "judges", half, is_run),
             Metric(orders, f"{name} orders", bias, "judges", disagree, is_run, is_compared=False),
         ]
@@ -76,7 +76,7 @@ def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
     cascade = _combine_means(RATES[:2], calculate_cascade, RATES[2:])
     return Metrics(
         *found,
-        overall("hsii", "ι", form, aggregate=_combine_means(RATES, of_table), high=highest),
+        overall("hsii", "ι", form, aggregate=_combine_means(RATES, of_table), high=highest, best=highest),
         overall("hsii_printed", "ι as printed", printed_form, aggregate=_combine_means(RATES, printed), high=highest_printed),
         overall("hsii_cascade", "cascade", passed, aggregate=cascade),
         overall("hsii_ties_half", "ι, ties half", f"{form}; a tie is half a win", aggregate=halves, high=highest),
@@ -177,10 +177,10 @@ _ASKS = "first utterances that ask for what was said already, by rule (section 6
 _TARGET = "target: the addressee is the golden one, of those with a format"
 _STRICT = "replies that are one line of JSON and nothing else"
 _CASE_METRICS: Sequence[Metric[JudgedCase]] = [
-    Metric("r1", "r1", "format: the reply yields an addressee and words", "rates", _score_format, is_stage=True),
+    Metric("r1", "r1", "format: the reply yields an addressee and words", "rates", _score_format, is_stage=True, best=1.0),
     Metric("r1_strict", "r1 strict", _STRICT, "form", _score_strict_format, is_compared=False),
-    Metric("r2", "r2", _TARGET, "rates", _score_target, is_stage=True),
-    Metric("leak_rate", "leaks", _LEAKS, "behaviour", _score_leaks),
+    Metric("r2", "r2", _TARGET, "rates", _score_target, is_stage=True, best=1.0),
+    Metric("leak_rate", "leaks", _LEAKS, "behaviour", _score_leaks, best=0.0),
     Metric("evades_conflict", "evades", _EVADES, "behaviour", _score_evasion),
     Metric("asks_again", "asks again", _ASKS, "behaviour", _score_repeated_questions),
 ]

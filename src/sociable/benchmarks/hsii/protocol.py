@@ -13,7 +13,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from sociable.agents.prompted import PromptedParticipant
-from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_play, ask_to_speak, tell_role, tell_task
+from sociable.benchmarks.hsii.briefing import (
+    END,
+    LEAVES,
+    ask_for_choice,
+    ask_to_play,
+    ask_to_speak,
+    read_end,
+    tell_role,
+    tell_task,
+)
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.forms import make_choice_form, make_next_turn_form, make_words_form
 from sociable.benchmarks.hsii.parsing import MAX_CHARACTERS as MAX_READ
@@ -57,6 +66,21 @@ class PromptedAssistant(PromptedParticipant):
         """A later turn, in the long run."""
         utterance = await super().take_turn(seen)
         return Utterance(parse_words(utterance.content), utterance.thinking, utterance.defect)
+
+
+class PromptedPartner(PromptedParticipant):
+    """A model that plays the addressee, and may end the talk."""
+
+    async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
+        utterance = await super().take_turn(seen)
+        words, leaves = read_end(utterance.content)
+        # Whoever leaves without a word has still said something by it.
+        return Utterance(words or END, utterance.thinking, utterance.defect if words else "", LEAVES) if leaves else utterance
+
+
+class _UntilSomebodyLeaves:
+    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str | None:
+        return None if turns[-1].note == LEAVES else await RoundRobin().choose_speaker(names, turns)
 
 
 Assistant = PromptedAssistant | ReferenceAssistant
@@ -163,7 +187,8 @@ async def _talk_on(
     talkers: dict[str, Participant] = {ASSISTANT: assistant, partner.name: partner}
     turns = 2 * (long_run_turns - 1)
     try:
-        await run_conversation(conversation, talkers, RoundRobin(), turns=turns, private=True, instruments=frozenset(instruments))
+        policy = _UntilSomebodyLeaves()
+        await run_conversation(conversation, talkers, policy, turns=turns, private=True, instruments=frozenset(instruments))
     except InstrumentFailure as error:
         return str(error)
     return ""
@@ -182,7 +207,7 @@ def _seat_partner(case: Case, seat: Seat | None, item: str, prompts: Prompts) ->
     if seat.model is None:
         return WrittenPart(case, target)
     briefing = ask_to_play(case, target, prompts)
-    return PromptedParticipant(target, seat.model, briefing, scope=seat.make_scope(item, target), sampling=seat.sampling)
+    return PromptedPartner(target, seat.model, briefing, scope=seat.make_scope(item, target), sampling=seat.sampling)
 
 
 def _sum_usage(*participants: object) -> dict[str, Usage]:

@@ -60,7 +60,7 @@ class TaskMetrics(Metrics[MeasuredTask]):
 def declare_metrics(types: Mapping[str, TaskType]) -> TaskMetrics:
     """All metrics. ``types``: each scenario's."""
     return TaskMetrics(
-        Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
+        Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True), best=1.0),
         *(_declare_type(types, kind) for kind in TaskType),
         Metric(
             RATIO,

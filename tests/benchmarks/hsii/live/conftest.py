@@ -107,9 +107,17 @@ TEA: dict[str, Any] = {
         },
     ],
     "open": {"when": "noon", "where": "hall"},
-    "least": -2,
-    "budgets": {"easy": {"rounds": 3, "messages": 3, "patience": 2}, "hard": {"rounds": 2, "messages": 1, "patience": 1}},
+    "budgets": {
+        "easy": {"rounds": 3, "messages": 3, "patience": 2, "least": -2},
+        "hard": {"rounds": 2, "messages": 1, "patience": 1, "least": -2},
+    },
 }
+
+
+def change_least(least: float) -> dict[str, Any]:
+    """The budgets with another least."""
+    return {level: {**budget, "least": least} for level, budget in TEA["budgets"].items()}
+
 
 DRAW = frozenset({"work=five", "lamps=lit"})
 

@@ -42,6 +42,8 @@ def change(part: str, place: int, **fields: Any) -> dict[str, Any]:
         (change("decisions", 0, unknowing="umbrella"), "decisions.umbrella: 'best' and 'unknowing' must be two of"),
         (change("messages", 2, presses_for="nothing"), "messages: there is no fact 'nothing'"),
         (change("people", 0, name="Bo"), "people: 'Bo' is there twice"),
+        (change("facts", 3, claims="work=six"), "facts.bo-yard.claims: expected a side of a lot"),
+        (change("facts", 1, claims="work=free"), "facts.ada-work.claims: expected a side of a lot, and a fact without a side"),
     ],
 )
 def test_a_dossier_that_is_not_whole_is_refused_with_its_place(dossier: dict[str, Any], complaint: str, tmp_path: Path) -> None:
@@ -112,6 +114,45 @@ def test_a_report_shows_what_was_settled_and_what_it_is_worth(tmp_path: Path) ->
     alone = runs.run(NAME, "reference/silent", limit=1, out=tmp_path / "alone")
     assert any("No partner was named" in note for note in alone.notes)
     assert {"share/easy", "share/middle", "share/hard"} <= {each.metric for each in result.estimates}
+
+
+def play_at_terminal(terminal: Any, answers: dict[str, str]) -> list[str]:
+    """Types the answer to whichever question comes; returns what was shown before each."""
+    screens = []
+    while (came := terminal.wait_for_either(*answers, "Report:")) != "Report:":
+        screens.append(terminal.before)
+        terminal.type(answers[came])
+    assert terminal.end() == 0
+    return screens
+
+
+def test_a_person_may_be_the_assistant(tmp_path: Path, open_terminal: Callable[..., Any]) -> None:
+    (tmp_path / "tea.json").write_text(json.dumps(TEA))
+    terminal = open_terminal(
+        "run", NAME, "--model", "human", "--partner", "reference/people", "--dataset", "tea.json", "--levels", "hard", "--out", "run",
+    )  # fmt: skip
+    screens = play_at_terminal(terminal, {"NAME: WORDS": "Ada: How is work?", "1  at noon": "2", "1  in the hall": "in the yard"})
+    shown = "".join(screens)
+    assert shown.count("Three people choose when and where to have tea.") == 1
+    assert "Noon, please." in screens[0]
+    assert "I work until five." in screens[1] or "None today!" in screens[1]
+    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    assert episode.arrangement == {"when": "dusk", "where": "yard"}
+    sent = next(turn for turn in episode.turns if turn.speaker == "the assistant")
+    assert (sent.addressees, sent.content) == (("Ada",), "How is work?")
+    assert not episode.unread
+
+
+def test_a_person_may_play_the_people(tmp_path: Path, open_terminal: Callable[..., Any]) -> None:
+    (tmp_path / "tea.json").write_text(json.dumps(TEA))
+    terminal = open_terminal(
+        "run", NAME, "--model", "reference/polite-only", "--partner", "human", "--dataset", "tea.json", "--levels", "hard", "--out", "run",
+    )  # fmt: skip
+    screens = play_at_terminal(terminal, {"What do you answer?": "Leave me alone.", "1  an umbrella": "an umbrella"})
+    assert "You play Ada" in screens[0]
+    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    assert "Leave me alone." in [turn.content for turn in episode.turns]
+    assert episode.decided == {"umbrella": "umbrella"}
 
 
 def test_what_a_run_costs_is_told_before() -> None:

@@ -101,7 +101,7 @@ def test_who_hears_what_matters_says_more_without_being_asked(make_scenario: Cal
 def test_people_have_enough_of_questions(make_scenario: Callable[..., Scenario]) -> None:
     usual = make_scenario().dossier.model_dump(mode="json")
     home = {**usual["topics"][0], "id": "ada-home", "wording": [["home"]], "says": "Five stairs up."}
-    budgets = {"easy": {"rounds": 2, "messages": 3, "patience": 1}}
+    budgets = {"easy": {"rounds": 2, "messages": 3, "patience": 1, "least": -2}}
     scenario = make_scenario(topics=[*usual["topics"], home], budgets=budgets)
     episode, _ = play(scenario, [move(("Ada", "How is work?"), ("Ada", "And home?")), move()])
     assert [each.content for each in episode.turns if each.speaker == "Ada" and each.round == 2] == [
@@ -157,6 +157,34 @@ def test_reference_assistants_make_a_scale(make_scenario: Callable[..., Scenario
         for f in m.facts
     }
     assert ("Bo", "rain") in told
+
+
+@pytest.mark.parametrize(("truth", "is_best"), [("work=five", False), ("work=free", True)])
+def test_who_takes_everybody_at_his_word_is_right_where_that_is_meant(
+    make_scenario: Callable[..., Scenario], truth: str, is_best: bool
+) -> None:
+    usual = make_scenario().dossier.model_dump(mode="json")
+    ada, seen = usual["facts"][:3], [{**each, "of": "Ada"} for each in usual["facts"][1:3]]
+    claim = {
+        **ada[0],
+        "id": "ada-claim",
+        "text": "Ada says that she is free.",
+        "wording": [["free"]],
+        "shows": [],
+        "claims": "work=free",
+    }
+    own = {**usual["topics"][0], "side": "", "says": "I am free.", "gives": ["ada-claim"]}
+    witness = [{**each, "person": "Bo", "id": "bo-saw", "about": "Ada"} for each in usual["topics"][:2]]
+    scenario = make_scenario(
+        draw=frozenset({truth, "lamps=lit"}),
+        facts=[ada[0], *seen, claim, *usual["facts"][3:]],
+        topics=[own, *witness, *usual["topics"][2:]],
+    )
+    best = refer("oracle", scenario).arrangement
+    believed = refer("credulous", scenario)
+    asked = {name for turn in believed.turns if turn.speaker == ASSISTANT and turn.topic == "bo-saw" for name in turn.addressees}
+    assert not asked, "nobody is asked about another"
+    assert (believed.arrangement == best) is is_best
 
 
 def test_a_model_plays_a_person_by_its_sheet_alone(make_scenario: Callable[..., Scenario]) -> None:

@@ -13,6 +13,8 @@ from sociable.benchmarks.hsii.live.outcome import count_gains, find_majority, me
 from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.errors import InputError
 
+from .conftest import change_least
+
 BEST = {"when": "dusk", "where": "yard"}
 OPEN = {"when": "noon", "where": "hall"}
 
@@ -31,7 +33,7 @@ def test_what_was_drawn_decides_what_it_is_worth(make_scenario: Callable[..., Sc
 
 
 def test_one_no_leaves_everybody_with_nothing(make_scenario: Callable[..., Scenario]) -> None:
-    scenario = make_scenario(draw=frozenset({"work=five", "lamps=dark"}), least=-1)
+    scenario = make_scenario(draw=frozenset({"work=five", "lamps=dark"}), budgets=change_least(-1))
     assert count_gains(scenario, BEST) == {"Ada": 1, "Bo": 1, "Cy": 1}
     assert count_gains(scenario, None, right=["umbrella"]) == {"Ada": 1, "Bo": 3, "Cy": 1}
 
@@ -87,7 +89,7 @@ def test_dossiers_are_drawn_so_that_asking_can_gain_something(make_scenario: Cal
     assert {each.draw for each in drawn} == {frozenset({"work=five", "lamps=lit"})}
     assert drawn[0].draw == draw_scenario(dossier, Level.EASY, 0).draw
     with pytest.raises(InputError, match="tea: in 1000 draws asking never gained"):
-        draw_scenario(dossier.model_copy(update={"least": -50.0}), Level.EASY, 0)
+        draw_scenario(make_scenario(budgets=change_least(-50.0)).dossier, Level.EASY, 0)
 
 
 def _lead_to_ada(fact: str, make_scenario: Callable[..., Scenario]) -> list[dict[str, Any]]:

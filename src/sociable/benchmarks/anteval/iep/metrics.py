@@ -132,7 +132,7 @@ class SessionMetrics(Metrics[JudgedSession]):
 
 
 METRICS = SessionMetrics(
-    Metric(IEP, "IEP", _PRECISION, "main", _after, _is_judged, _estimate_session_mean),
+    Metric(IEP, "IEP", _PRECISION, "main", _after, _is_judged, _estimate_session_mean, best=1.0),
     *(
         Metric(
             f"{IEP}/{kind}",

@@ -49,7 +49,7 @@ def make_metrics(cycle_cap: int) -> Metrics[PlayedPair]:
     for_70 = _estimate_from_counts(cycle_cap, _find_cycle_for_share, beyond=cycle_cap + 1)
     return Metrics(
         *_SHARES,
-        in_cycles("cot_complexity", "complexity", _COMPLEXITY, "main", complexity, _has_design, aggregate=mean),
+        in_cycles("cot_complexity", "complexity", _COMPLEXITY, "main", complexity, _has_design, aggregate=mean, best=1.0),
         of_a_pair("calls", "calls", "answers and reflections asked for, a pair", value=_count_calls, unit="calls", decimals=1),
         *(
             of_a_pair(name, title, "a pair", value=partial(_sum_tokens, name), unit="tokens", decimals=0)
@@ -120,9 +120,9 @@ _FOR_70 = "the cycle by which 70% of the pairs are solved"
 _ESTIMATE_GAIN = CombinedMeans(("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0])
 _SHARES: Sequence[Metric[PlayedPair]] = (
     Metric("format_without_cot", "format without", _PLAIN_FORMAT, "others", _score_format, _is_plain),
-    Metric("success_without_cot", "without", _PLAIN, "main", _score_success, _is_plain),
+    Metric("success_without_cot", "without", _PLAIN, "main", _score_success, _is_plain, best=1.0),
     Metric("format_with_cot", "format with", _FORMAT, "others", _score_format, _has_design),
-    Metric("success_with_cot", "one pass", _FIRST, "main", _score_success, _has_design),
+    Metric("success_with_cot", "one pass", _FIRST, "main", _score_success, _has_design, best=1.0),
     Metric("solved_at_once", "first cycle", _AT_ONCE, "others", _score_first_cycle, _has_design),
     Metric("solved", "solved", "pairs of case and design solved within the cap", "others", _score_solved, _has_design),
     Metric("satisfied_wrong", "satisfied", _SATISFIED, "others", _score_satisfied, _has_design),

@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii-live",
-    version="0.2.0",
+    version="0.3.0",
     title="HSII live: an assistant among people who want different things",
     study="sociable.benchmarks.hsii.live.study:LiveStudy",
     options="sociable.benchmarks.hsii.live.records:LiveOptions",
@@ -22,6 +22,7 @@ BENCHMARK = Benchmark(
             "informed@0.5",
             "informed@0.25",
             "informed@0",
+            "credulous",
             "forward-all",
             "last-speaker",
             "polite-only",
@@ -30,8 +31,8 @@ BENCHMARK = Benchmark(
         ),
         Role.PARTNER: ("people",),
     },
-    people_play=(),
+    people_play=(Role.SUBJECT, Role.PARTNER),
     demo={"partner": "reference/people", "options": {"draws": 4}},
-    demo_agents=("oracle", "oracle@0.3", "informed@0.5", "memory@6", "forward-all", "random", "silent"),
+    demo_agents=("oracle", "oracle@0.3", "informed@0.5", "memory@6", "credulous", "forward-all", "random", "silent"),
     role_defaults={Role.SUBJECT: {"temperature": 0.7}, Role.PARTNER: {"temperature": 0.7}},
 )

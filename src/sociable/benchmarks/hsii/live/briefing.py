@@ -12,7 +12,8 @@ from sociable.models.protocol import ChatMessage
 
 LETTERS = "ABCDEFGH"
 PLACEHOLDERS = {
-    "assistant": frozenset({"setting", "people", "matters", "rounds", "messages", "patience", "form"}),
+    "assistant": frozenset({"setting", "people", "matters", "rules", "form"}),
+    "rules": frozenset({"rounds", "messages", "patience"}),
     "round": frozenset({"round", "rounds", "incoming", "last"}),
     "person": frozenset({"name", "pronouns", "line", "temper", "title", "people", "matters", "wishes", "says", "patience"}),
     "reply": frozenset({"name", "messages", "others"}),
@@ -43,18 +44,23 @@ def render_messages(messages: Iterable[LiveTurn], reader: str) -> str:
 
 
 def brief_assistant(scenario: Scenario, prompts: Prompts) -> ChatMessage:
-    dossier, budget = scenario.dossier, scenario.budget
+    dossier = scenario.dossier
     form = ", ".join(f'"{matter.id}": "{" or ".join(option.id for option in matter.options)}"' for matter in dossier.matters)
     text = prompts["assistant"].render(
         setting=quote(dossier.setting),
         people=_list_people(scenario),
         matters=_list_matters(scenario),
-        rounds=str(budget.rounds),
-        messages=str(budget.messages),
-        patience=str(budget.patience),
+        rules=tell_rules(scenario, prompts),
         form=form,
     )
     return {"role": "system", "content": text}
+
+
+def tell_rules(scenario: Scenario, prompts: Prompts) -> str:
+    """How it goes, for whoever is the assistant."""
+    budget = scenario.budget
+    counts = {"rounds": str(budget.rounds), "messages": str(budget.messages), "patience": str(budget.patience)}
+    return prompts["rules"].render(**counts).strip()
 
 
 def show_round(scenario: Scenario, number: int, incoming: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:

@@ -83,6 +83,8 @@ class Fact(Sided):
     """The wordings by which a message is seen to tell it."""
     of: str = ""
     """The person whom it is about; needed for ``shows`` and ``cost``."""
+    claims: str = ""
+    """``lot=side``: what its person says of a lot, the same in every draw, so that it may not be so. Others know better."""
     shows: tuple[Worth, ...] = ()
     """What it seems to show of the person's worths, to whoever counts votes. Openly people claim too much."""
     keep_from: tuple[str, ...] = ()
@@ -159,6 +161,8 @@ class Budget(Record):
     """The most messages that it sends in a round."""
     patience: Annotated[int, Field(ge=1)]
     """The questions that each person answers in all."""
+    least: float = -4.0
+    """The least that an arrangement must be worth to each person for a yes."""
 
 
 P = TypeVar("P", bound=Part)
@@ -179,8 +183,6 @@ class Dossier(Record):
     """The sides of each lot. Lots are drawn apart, every side as likely."""
     open: dict[str, str]
     """The arrangement that lies open: what the openings add up to."""
-    least: float = -4.0
-    """The least that an arrangement must be worth to each person for a yes."""
     budgets: dict[Level, Budget]
     canary: str = ""
 
@@ -228,6 +230,9 @@ class Dossier(Record):
             if fact not in facts:
                 yield f"{place}: there is no fact '{fact}'"
         for own in self.facts:
+            lot, _, side = own.claims.partition("=")
+            if own.claims and (own.side or side not in self.lots.get(lot, ())):
+                yield f"facts.{own.id}.claims: expected a side of a lot, and a fact without a side of its own"
             if (own.shows or own.cost) and not own.of:
                 yield f"facts.{own.id}: 'of' must say whose worths it shows, or who loses by it"
         for decision in self.decisions:

@@ -93,7 +93,7 @@ def _count_messages(each: Played) -> float:
 
 
 def _declare(name: str, title: str, meaning: str, find: Callable[[Played], float | None], group: str = "main") -> Metric[Played]:
-    return Metric(name, title, meaning, group, partial(_score, find), aggregate=mean)
+    return Metric(name, title, meaning, group, partial(_score, find), aggregate=mean, best=1.0)
 
 
 def _list_by_level(each: Played) -> Mapping[str, Callable[[Played], Value]]:

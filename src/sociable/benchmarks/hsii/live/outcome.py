@@ -23,7 +23,7 @@ def count_points(worths: Sequence[Worth], arrangement: Arrangement) -> float:
 
 def count_surplus(scenario: Scenario, person: Person, arrangement: Arrangement) -> float:
     """What an arrangement is worth to a person above the least that it says yes to; below 0 it says no."""
-    return count_points(person.worths, arrangement) - scenario.dossier.least
+    return count_points(person.worths, arrangement) - scenario.budget.least
 
 
 def is_accepted(scenario: Scenario, arrangement: Arrangement | None) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from sociable.benchmarks.hsii.live.briefing import ask_for_reply, ask_to_decide, brief_person
 from sociable.benchmarks.hsii.live.dataset import Decision, Scenario
+from sociable.benchmarks.hsii.live.forms import make_answer_form, make_decision_form
 from sociable.benchmarks.hsii.live.reading import MAX_MESSAGE, find_asked, find_told
 from sociable.benchmarks.hsii.live.records import LiveTurn
 from sociable.core.prompts import Prompts, defuse
@@ -22,7 +24,7 @@ class Failed(Exception):
     """Raised when a person's part came to nothing; the text says how."""
 
 
-class Played(Protocol):
+class Correspondent(Protocol):
     """Somebody who is written to, and answers."""
 
     name: str
@@ -107,7 +109,9 @@ class ModelPerson:
         return self._scope.usage
 
     async def answer(self, seen: Sequence[LiveTurn], message: LiveTurn) -> LiveTurn:
-        reply = await self._seat.ask([self._briefing, ask_for_reply(self.name, seen, self._prompts)], self._scope)
+        question = ask_for_reply(self.name, seen, self._prompts)
+        form = partial(make_answer_form, self.name, self._briefing, seen)
+        reply = await self._seat.ask([self._briefing, question], self._scope, form)
         text = defuse(reply.text).strip()[:MAX_MESSAGE]
         if reply.defect or not text:
             raise Failed(f"{self.name}, round {message.round}: {reply.defect or 'empty'}")
@@ -116,7 +120,8 @@ class ModelPerson:
 
     async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
         question = ask_to_decide(self.name, decision, seen, self._prompts)
-        reply = await self._seat.ask([self._briefing, question], self._scope)
+        form = partial(make_decision_form, self.name, decision, seen)
+        reply = await self._seat.ask([self._briefing, question], self._scope, form)
         place = parse_choice(reply.text, len(decision.options), [option.text for option in decision.options]).value
         if reply.defect or place is None:
             # The instrument's failure, which is not to count against the assistant.

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from sociable.benchmarks.hsii.live.briefing import brief_assistant, show_round
 from sociable.benchmarks.hsii.live.dataset import Scenario
-from sociable.benchmarks.hsii.live.people import Failed, ModelPerson, Played, WrittenPerson
+from sociable.benchmarks.hsii.live.forms import make_round_form
+from sociable.benchmarks.hsii.live.people import Correspondent, Failed, ModelPerson, WrittenPerson
 from sociable.benchmarks.hsii.live.reading import Move, find_told, read_move
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode, LiveTurn
 from sociable.core.prompts import Prompts
@@ -45,7 +47,8 @@ class ModelAssistant:
 
     async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
         self._chat.append(show_round(self._scenario, number, incoming, self._prompts))
-        reply = await self._seat.ask(list(self._chat), self._scope)
+        form = partial(make_round_form, self._scenario, number, incoming, self._prompts)
+        reply = await self._seat.ask(list(self._chat), self._scope, form)
         self._chat.append({"role": "assistant", "content": reply.text})
         move = read_move(reply.text, self._scenario.dossier, self._scenario.budget.messages)
         if reply.defect and not (move.messages or move.arrangement):
@@ -68,7 +71,7 @@ async def run_scenario(scenario: Scenario, repeat: int, assistant: Assistant, se
     """Plays one scenario. Raises RunFailure and RunStopped."""
     item = make_episode_id(scenario.id, repeat)
     partner = seats.partner
-    people: Mapping[str, Played] = {
+    people: Mapping[str, Correspondent] = {
         name: ModelPerson(name, scenario, partner, item, prompts)
         if partner is not None and partner.model is not None
         else WrittenPerson(name, scenario)
@@ -106,7 +109,7 @@ async def run_scenario(scenario: Scenario, repeat: int, assistant: Assistant, se
 
 
 class _Play:
-    def __init__(self, scenario: Scenario, people: Mapping[str, Played]) -> None:
+    def __init__(self, scenario: Scenario, people: Mapping[str, Correspondent]) -> None:
         self._scenario = scenario
         self._people = people
         self.messages: list[LiveTurn] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from random import Random
 
 from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario
@@ -34,6 +35,12 @@ class ReferenceAssistant:
     @property
     def solution(self) -> Solution:
         return self._solve()
+
+    @cached_property
+    def believed(self) -> tuple[Solver, Solution]:
+        """The solver of the scenario as people tell it, and what is best there."""
+        solver = Solver(believe_claims(self.scenario))
+        return solver, solver.solve()
 
     async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
         self.heard += incoming
@@ -126,6 +133,33 @@ def _know(assistant: ReferenceAssistant, number: int) -> Act:
     )
 
 
+def _take_at_word(assistant: ReferenceAssistant, number: int) -> Act:
+    """Asks each person only about himself, and takes what he says for true: the best policy for what is claimed."""
+    solver, solution = assistant.believed
+    return solution.plan[number - 1], solver.find_best(assistant.recall() & solver.scenario.facts.keys())
+
+
+def believe_claims(scenario: Scenario) -> Scenario:
+    """The scenario as it would be if all that people claim of themselves were so, and nobody were asked about another."""
+    said = {fact for topic in scenario.topics.values() for fact in (*topic.gives, *topic.instead_gives)}
+    claims = [fact.claims.partition("=") for fact in scenario.facts.values() if fact.claims and fact.id in said]
+    claimed = {lot: side for lot, _, side in claims}
+    draw = frozenset(f"{lot}={claimed.get(lot, side)}" for lot, _, side in (each.partition("=") for each in scenario.draw))
+    believed = Scenario(scenario.dossier, scenario.level, draw, scenario.number)
+    witnessed = {
+        each.id
+        for each in believed.topics.values()
+        for fact in each.gives
+        if believed.facts[fact].side.partition("=")[0] in claimed and believed.facts[fact].of != each.person
+    }
+    facts = [
+        fact.model_copy(update={"side": fact.claims, "claims": ""}) if fact.claims else fact for fact in scenario.dossier.facts
+    ]
+    topics = [topic for topic in scenario.dossier.topics if topic.id not in witnessed]
+    dossier = scenario.dossier.model_copy(update={"facts": tuple(facts), "topics": tuple(topics)})
+    return Scenario(dossier, scenario.level, draw, scenario.number)
+
+
 def _keep_silent(assistant: ReferenceAssistant, number: int) -> Act:
     return [], None
 
@@ -138,5 +172,6 @@ _AGENTS: Mapping[str, Callable[[ReferenceAssistant, int], Act]] = {
     "polite-only": _be_polite,
     "random": _ask_anything,
     "informed": _know,
+    "credulous": _take_at_word,
     "silent": _keep_silent,
 }

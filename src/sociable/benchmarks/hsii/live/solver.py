@@ -72,7 +72,7 @@ class _State:
 
 class Solver:
     def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
+        self.scenario = scenario
         self._names = tuple(scenario.people)
         self._useful = self._find_useful()
         self._topics = self._find_telling_topics()
@@ -89,18 +89,18 @@ class Solver:
         """The welfare of what takes no asking: the best of what lies open, the majority's, and what is best over all draws."""
 
     def _find_baseline(self) -> float:
-        scenario = self._scenario
+        scenario = self.scenario
         by_heart = self.find_best(())
         guesses = (scenario.dossier.open, find_majority(scenario, self._list_open()), by_heart)
         return max(measure_welfare(count_gains(scenario, each)) for each in guesses)
 
     def _count_surpluses(self) -> Floats:
         """[worlds, people, arrangements]: each one's points above 1; 0 where somebody says no."""
-        arrangements, dossier = self._scenario.arrangements, self._scenario.dossier
+        arrangements, dossier = self.scenario.arrangements, self.scenario.dossier
         chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
         everywhere = np.ones(len(self._worlds), bool)
         drawn = {side: np.array([side in world for world in self._worlds]) for side in frozenset().union(*self._worlds)}
-        found = np.full((len(self._worlds), len(self._names), len(arrangements)), -dossier.least)
+        found = np.full((len(self._worlds), len(self._names), len(arrangements)), -self.scenario.budget.least)
         for row, person in enumerate(dossier.people):
             for worth in person.worths:
                 fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
@@ -121,7 +121,7 @@ class Solver:
     def _search(self, beam: int) -> tuple[_State, bool]:
         """(the best state after the last round, whether every state was looked at)."""
         states, is_whole = [_State(frozenset(), frozenset(), ())], True
-        for number in range(1, self._scenario.budget.rounds + 1):
+        for number in range(1, self.scenario.budget.rounds + 1):
             found: dict[object, _State] = {}
             for state in states:
                 for after in self._list_next(self._receive(state, number), number):
@@ -133,15 +133,15 @@ class Solver:
 
     def find_best(self, known: Collection[str]) -> Arrangement:
         """The arrangement that is best on average over the draws that agree with these facts; of several the first."""
-        return self._scenario.arrangements[self._choose(frozenset(known))]
+        return self.scenario.arrangements[self._choose(frozenset(known))]
 
     # What happens.
 
     def _receive(self, state: _State, number: int) -> _State:
-        scripted = {fact for each in self._scenario.messages if each.round == number for fact in each.gives}
+        scripted = {fact for each in self.scenario.messages if each.round == number for fact in each.gives}
         heard = {
             (name, fact)
-            for each in self._scenario.messages
+            for each in self.scenario.messages
             if each.round == number
             for fact in each.gives
             for name in (*each.to, each.sender)
@@ -151,7 +151,7 @@ class Solver:
 
     def _list_next(self, state: _State, number: int) -> Iterator[_State]:
         """The states after a round's messages: as many as the budget allows, each to another person."""
-        budget = self._scenario.budget
+        budget = self.scenario.budget
         last = number == budget.rounds
         asked = dict(state.asked)
         choices: list[Step] = []
@@ -185,7 +185,7 @@ class Solver:
         for step in chosen:
             told |= {(name, fact) for name in step.to for fact in step.tells if (name, fact) in self._useful}
             if step.topic:
-                topic = self._scenario.topics[step.topic]
+                topic = self.scenario.topics[step.topic]
                 due |= set(self._answer(topic, told))
                 asked[topic.person] = asked.get(topic.person, 0) + 1
         return replace(
@@ -207,25 +207,25 @@ class Solver:
 
     def _find_telling_topics(self) -> list[Topic]:
         """The topics whose answers show worths, or open others, or serve a decision; the rest need never be asked about."""
-        facts, topics = self._scenario.facts, list(self._scenario.topics.values())
+        facts, topics = self.scenario.facts, list(self.scenario.topics.values())
         wanted = {each.id for each in facts.values() if each.side}
         wanted |= {fact for _, fact in self._useful} | {fact for topic in topics for fact in topic.lead}
         return [topic for topic in topics if wanted & {*topic.gives, *topic.instead_gives}]
 
     def _find_useful(self) -> frozenset[tuple[str, str]]:
-        needed = {(topic.person, fact) for topic in self._scenario.topics.values() for fact in topic.needs}
-        return frozenset(needed | {(each.person, fact) for each in self._scenario.decisions.values() for fact in each.needs})
+        needed = {(topic.person, fact) for topic in self.scenario.topics.values() for fact in topic.needs}
+        return frozenset(needed | {(each.person, fact) for each in self.scenario.decisions.values() for fact in each.needs})
 
     def _may_tell(self, name: str, fact: str, state: _State) -> bool:
         return (name, fact) in self._useful and (name, fact) not in state.told and self._is_allowed(name, fact)
 
     def _is_allowed(self, name: str, fact: str) -> bool:
-        return name not in self._scenario.facts[fact].keep_from
+        return name not in self.scenario.facts[fact].keep_from
 
     # What it is worth.
 
     def _list_open(self) -> set[str]:
-        return {fact for each in self._scenario.messages if each.round == 1 for fact in each.gives}
+        return {fact for each in self.scenario.messages if each.round == 1 for fact in each.gives}
 
     def _find_bound(self) -> float:
         gains = np.array([[self._count_decisions(name, None)] for name in self._names]) + self._true
@@ -233,12 +233,12 @@ class Solver:
 
     def _count_decisions(self, name: str, told: Collection[tuple[str, str]] | None) -> float:
         """Points by decisions; with ``told`` None, of one to whom all can be told."""
-        own = (each for each in self._scenario.decisions.values() if each.person == name)
+        own = (each for each in self.scenario.decisions.values() if each.person == name)
         return sum(each.points for each in own if told is None or all((name, fact) in told for fact in each.needs))
 
     def _choose(self, known: frozenset[str]) -> int:
         """The place of ``find_best``."""
-        facts = self._scenario.facts
+        facts = self.scenario.facts
         drawn = frozenset(facts[fact].side for fact in known if facts[fact].side)
         if drawn not in self._choices:
             agreeing = [drawn <= world for world in self._worlds]

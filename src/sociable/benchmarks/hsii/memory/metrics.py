@@ -78,8 +78,8 @@ _SHARES: Sequence[tuple[str, str, str, str, Callable[[Decision], bool]]] = (
 """Shares of right replies: name, title, meaning, group, and the cases they are shares of."""
 _ESTIMATE_BALANCE = CombinedMeans(("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1)
 METRICS = Metrics[Decision](
-    *(Metric(name, title, meaning, group, score_reply, applies) for name, title, meaning, group, applies in _SHARES),
-    Metric("balance", "balance", _BALANCE, "main", aggregate=_ESTIMATE_BALANCE, low=-1.0),
+    *(Metric(name, title, meaning, group, score_reply, applies, best=1.0) for name, title, meaning, group, applies in _SHARES),
+    Metric("balance", "balance", _BALANCE, "main", aggregate=_ESTIMATE_BALANCE, low=-1.0, best=1.0),
     Metric("distance_effect", "far − near", "of the same scenarios", "distance", aggregate=_estimate_effect, low=-1.0),
     first=("retention", "carry_over", "role_play", "restraint", *DISTANCES, "balance"),
 )

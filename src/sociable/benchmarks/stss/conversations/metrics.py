@@ -139,7 +139,7 @@ def _declare_text(text: str) -> Iterator[Metric[JudgedScene]]:
     for kind, (title, meaning) in KINDS.items():
         name, meaning = f"{text}_{kind}", f"{meaning}, by the {text}"
         of_scene, of_type = partial(_measure, partial(_find_success, text, kind)), partial(_find_by_type, text, kind)
-        yield Metric(name, f"{TEXTS[text]} {title}", f"{meaning}; of one scene", "scenes", of_scene, judged)
+        yield Metric(name, f"{TEXTS[text]} {title}", f"{meaning}; of one scene", "scenes", of_scene, judged, best=1.0)
         yield Metric(f"{name}/…", title, f"{meaning}; of one type of task", "types", None, judged, members=of_type)
     meaning = f"scenes of a type in which the {text} meets a condition"
     yield Metric(f"{text}/…", text, meaning, "conditions", None, judged, members=partial(_find_by_condition, text))
