@@ -181,7 +181,7 @@ def test_who_takes_everybody_at_his_word_is_right_where_that_is_meant(
         topics=[own, *witness, *usual["topics"][2:]],
     )
     best = refer("oracle", scenario).arrangement
-    believed = refer("credulous", scenario)
+    believed = refer("depth@2", scenario)
     asked = {name for turn in believed.turns if turn.speaker == ASSISTANT and turn.topic == "bo-saw" for name in turn.addressees}
     assert not asked, "nobody is asked about another"
     assert (believed.arrangement == best) is is_best

@@ -37,9 +37,12 @@ class ReferenceAssistant:
         return self._solve()
 
     @cached_property
-    def believed(self) -> tuple[Solver, Solution]:
-        """The solver of the scenario as people tell it, and what is best there."""
-        solver = Solver(believe_claims(self.scenario))
+    def seeming(self) -> tuple[Solver, Solution]:
+        """The solver of the scenario as it seems at this depth, and what is best there."""
+        if self.number > 2:
+            return self._solver, self.solution
+        seeming = believe_claims(self.scenario)
+        solver = Solver(seeming if self.number > 1 else ignore_needs(seeming))
         return solver, solver.solve()
 
     async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
@@ -133,9 +136,16 @@ def _know(assistant: ReferenceAssistant, number: int) -> Act:
     )
 
 
-def _take_at_word(assistant: ReferenceAssistant, number: int) -> Act:
-    """Asks each person only about himself, and takes what he says for true: the best policy for what is claimed."""
-    solver, solution = assistant.believed
+def _track(assistant: ReferenceAssistant, number: int) -> Act:
+    """The best policy of one who tracks minds to depth k.
+
+    0 goes by what is said openly, and asks nobody. 1 asks each about himself, why he wants what he wants. 2 also sees that somebody
+    opens when he hears what another knows, and tells him. 3 also knows that what somebody says of himself may be meant to be
+    believed, and asks who has seen what is true.
+    """
+    if assistant.number == 0:
+        return [], find_majority(assistant.scenario, assistant.recall())
+    solver, solution = assistant.seeming
     return solution.plan[number - 1], solver.find_best(assistant.recall() & solver.scenario.facts.keys())
 
 
@@ -160,6 +170,16 @@ def believe_claims(scenario: Scenario) -> Scenario:
     return Scenario(dossier, scenario.level, draw, scenario.number)
 
 
+def ignore_needs(scenario: Scenario) -> Scenario:
+    """The scenario as it would be if nobody ever opened by being told something."""
+    topics = [
+        topic.model_copy(update={"gives": topic.instead_gives, "needs": ()}) if topic.needs else topic
+        for topic in scenario.dossier.topics
+    ]
+    kept = [topic for topic in topics if topic.gives]
+    return Scenario(scenario.dossier.model_copy(update={"topics": tuple(kept)}), scenario.level, scenario.draw, scenario.number)
+
+
 def _keep_silent(assistant: ReferenceAssistant, number: int) -> Act:
     return [], None
 
@@ -172,6 +192,6 @@ _AGENTS: Mapping[str, Callable[[ReferenceAssistant, int], Act]] = {
     "polite-only": _be_polite,
     "random": _ask_anything,
     "informed": _know,
-    "credulous": _take_at_word,
+    "depth": _track,
     "silent": _keep_silent,
 }
