@@ -58,7 +58,8 @@ def _score(find: Callable[[Played], float | None], each: Played) -> Value:
     return Value.not_reached("there was nothing of the kind") if value is None else Value(value)
 
 
-def _find_share(each: Played) -> float:
+def find_share(each: Played) -> float:
+    """The share of the best possible."""
     return min(max(each.solution.measure_share(measure_welfare(each.gains)), 0.0), 1.0)
 
 
@@ -97,12 +98,12 @@ def _declare(name: str, title: str, meaning: str, find: Callable[[Played], float
 
 
 def _list_by_level(each: Played) -> Mapping[str, Callable[[Played], Value]]:
-    return {f"share/{each.scenario.level}": partial(_score, _find_share)}
+    return {f"share/{each.scenario.level}": partial(_score, find_share)}
 
 
 METRICS: Metrics[Played] = Metrics(
     _declare(
-        "share", "share", "share of the best possible: 0 what takes no asking, 1 the best policy within the budget", _find_share
+        "share", "share", "share of the best possible: 0 what takes no asking, 1 the best policy within the budget", find_share
     ),
     Metric("share/…", "share", "the same at one level", "levels", members=_list_by_level, aggregate=mean),
     _declare("settlement", "settl.", "the same of the arrangement alone", _find_settlement, "parts"),

@@ -14,6 +14,9 @@ from sociable.benchmarks.hsii.live.solver import Solution, Solver, Step
 from sociable.core.records import Usage
 from sociable.core.seeding import make_generator
 
+DEPTHS = range(4)
+"""The depths to which ``depth@k`` tracks minds."""
+
 POLITE = "Thank you for writing. I have read it with care and will keep you informed."
 
 
@@ -139,9 +142,9 @@ def _know(assistant: ReferenceAssistant, number: int) -> Act:
 def _track(assistant: ReferenceAssistant, number: int) -> Act:
     """The best policy of one who tracks minds to depth k.
 
-    0 goes by what is said openly, and asks nobody. 1 asks each about himself, why he wants what he wants. 2 also sees that somebody
-    opens when he hears what another knows, and tells him. 3 also knows that what somebody says of himself may be meant to be
-    believed, and asks who has seen what is true.
+    0 goes by what is said openly, and asks nobody. 1 asks each about himself, why he wants what he wants. 2 also sees that
+    somebody opens when he hears what another knows, and tells him. 3 also knows that what somebody says of himself may be meant
+    to be believed, and asks who has seen what is true.
     """
     if assistant.number == 0:
         return [], find_majority(assistant.scenario, assistant.recall())

@@ -10,15 +10,17 @@ from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import Scenario, load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
-from sociable.benchmarks.hsii.live.metrics import METRICS, Played
+from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
-from sociable.benchmarks.hsii.live.reference import ReferenceAssistant
+from sociable.benchmarks.hsii.live.reference import DEPTHS, ReferenceAssistant
 from sociable.benchmarks.hsii.live.solver import Solution, Solver
 from sociable.core.records import Score, make_episode_id
 from sociable.core.view import Document
-from sociable.engine.seats import Role, Seats
+from sociable.engine.event_loop import run_to_end
+from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.study import Audited, Study, StudyOptions
+from sociable.models.protocol import Sampling
 
 _SENTENCE = "I wanted to ask you what it is about the days that makes them hard, since I would rather know than guess. "
 
@@ -42,6 +44,7 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
         alone = [] if Role.PARTNER in options.filled else [ALONE]
         self.take_data(loaded, scenarios, {"prompts": self.prompts}, alone)
         self._solve = cache(self._solve_anew)
+        self._measure_depths = cache(self._measure_depths_anew)
 
     def _solve_anew(self, scenario: str) -> Solution:
         return Solver(self.scenarios[scenario]).solve()
@@ -57,6 +60,21 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
     def find_solution(self, scenario: str) -> Solution:
         """The best policy for a scenario."""
         return self._solve(scenario)
+
+    def measure_depths(self, scenario: str) -> tuple[float, ...]:
+        """The shares that ``depth@k`` has there among written people: marks to read a model's share by."""
+        return self._measure_depths(scenario)
+
+    def _measure_depths_anew(self, scenario: str) -> tuple[float, ...]:
+        own, solve = self.scenarios[scenario], partial(self._solve, scenario)
+        found = []
+        for depth in DEPTHS:
+            agent = f"depth@{depth}"
+            assistant = ReferenceAssistant(agent, own, solve, self.seed, 1)
+            seats = Seats(Seat(Role.SUBJECT, f"reference/{agent}", None, Sampling()))
+            episode = run_to_end(run_scenario(own, 1, assistant, seats, self.prompts))
+            found.append(find_share(Played(own, solve(), episode)))
+        return tuple(found)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         own = self.scenarios[scenario]

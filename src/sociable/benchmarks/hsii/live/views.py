@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from sociable.benchmarks.hsii.live.dataset import Level, Scenario
 from sociable.benchmarks.hsii.live.metrics import Played
@@ -33,6 +34,9 @@ from sociable.reports.views import Views
 
 Run = RunResult[LiveStudy]
 
+SAME = 1e-9
+"""Shares that differ by no more are the same."""
+
 
 class LiveViews(Views):
     def show_summary(self, runs: Sequence[Run]) -> Table:
@@ -45,14 +49,7 @@ class LiveViews(Views):
     def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         metrics = runs[0].study.metrics
         parts = make_metrics_table("What it is made of", runs, metrics.select_groups("parts"), "95% intervals by dossier.")
-        levels = [
-            Row([str(level), run.label, str(found.scored), format_with_interval(found.value, found.low, found.high)])
-            for level in Level
-            for run in runs
-            if (found := run.estimate(f"share/{level}")) is not None
-        ]
-        columns = [Column("Level"), Column("Model"), Column("Scenarios", True), Column("Share of the best possible", True)]
-        return [Section("Levels and parts", [Table("By level", columns, levels, "95% intervals by dossier."), parts])]
+        return [Section("Levels and parts", [_show_levels(runs), parts])]
 
     def show_episode(self, run: Run, episode: LiveEpisode) -> list[Block]:
         """One episode in full: what was said, the arrangement, and what came of it for each person."""
@@ -65,6 +62,41 @@ class LiveViews(Views):
         )
         tags = [Tag(str(scenario.level)), *([Tag(f"share {found:.2f}")] if found is not None else [])]
         return [Case(episode.id, tags, list(_show_played(scenario, played)))]
+
+
+def _show_levels(runs: Sequence[Run]) -> Table:
+    """Shares by level beside those of the reference agents that track minds to a depth, in the same scenarios."""
+    rows = []
+    for level in Level:
+        for run in runs:
+            estimate = run.estimate(f"share/{level}")
+            if estimate is None or estimate.value is None:
+                continue
+            played = {s.scenario for s in run.scores if s.metric == f"share/{level}" and s.value is not None}
+            marks = [fmean(each) for each in zip(*map(run.study.measure_depths, sorted(played)), strict=True)]
+            low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
+            share = format_with_interval(estimate.value, estimate.low, estimate.high)
+            reached = name_depth(marks, low, high)
+            beside = ", ".join(format_figure(mark, 2) for mark in marks[1:-1])
+            rows.append(Row([str(level), run.label, str(estimate.scored), share, reached, beside]))
+    columns = [Column("Level"), Column("Model"), Column("Scenarios", True), Column("Share", True)]
+    columns.append(Column("Reached", explanation="the depths between which the interval lies"))
+    columns.append(Column("Depth 1, 2", True, "the shares of reference/depth@1 and @2 in the same scenarios"))
+    note = (
+        "95% intervals by dossier. Depth: what one reaches who tracks minds so far. 0, who goes by what is said openly, has 0; "
+        "1 asks each what is behind it; 2 also opens people with what another knows; 3, who also doubts what people say of "
+        "themselves and asks others, has 1."
+    )
+    return Table("By level", columns, rows, note)
+
+
+def name_depth(marks: Sequence[float], low: float, high: float) -> str:
+    """The depths between which a share from ``low`` to ``high`` lies, by the shares of the depths from 0 up."""
+    above = max((depth for depth, mark in enumerate(marks) if mark <= low + SAME), default=0)
+    below = min((depth for depth, mark in enumerate(marks) if mark >= high - SAME), default=len(marks) - 1)
+    if above > below:
+        return f"{below} or more"
+    return str(above) if above == below else f"{above} to {below}"
 
 
 def _show_played(scenario: Scenario, played: Played) -> Iterator[Paragraph | Callout | Transcript | Table]:
