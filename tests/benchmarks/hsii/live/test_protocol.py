@@ -61,6 +61,17 @@ def refer(agent: str, scenario: Scenario) -> LiveEpisode:
     return asyncio.run(run_scenario(scenario, 0, assistant, Seats(subject, PEOPLE), load_live_prompts()))
 
 
+def test_who_opens_by_what_it_was_told_has_been_asked_nothing(make_scenario: Callable[..., Scenario]) -> None:
+    one = {"easy": {"rounds": 3, "messages": 3, "patience": 1, "least": -2}}
+    told = [
+        move(("Cy", "What about the evenings?")),
+        move(("Cy", "It will rain at noon.")),
+        move(when="dusk", where="yard"),
+    ]
+    episode, _ = play(make_scenario(budgets=one), told)
+    assert [each.content for each in episode.turns if each.speaker == "Cy"] == ["Noon is fine.", "The lamps in the yard!"]
+
+
 def test_people_answer_what_they_are_asked_and_decide_by_what_they_were_told(make_scenario: Callable[..., Scenario]) -> None:
     episode, model = play(
         make_scenario(),

@@ -60,14 +60,16 @@ class WrittenPerson:
     async def answer(self, seen: Sequence[LiveTurn], message: LiveTurn) -> LiveTurn:
         asked = message.topic if message.topic in self._list_own() else ""
         asked = asked or find_asked(message.content, self._scenario, self.name, self._spent)
-        asked = asked or self._find_opened(seen)
-        if not asked:
+        opened = "" if asked else self._find_opened(seen)
+        if not (asked or opened):
             self._stock.rotate(-1)
             return reply_to(message, self.name, self._stock[-1], ())
-        if self._answered >= self._scenario.budget.patience:
-            return reply_to(message, self.name, ENOUGH, ())
-        self._answered += 1
-        topic = self._scenario.topics[asked]
+        if asked:
+            # Who opens by what it was told has been asked nothing.
+            if self._answered >= self._scenario.budget.patience:
+                return reply_to(message, self.name, ENOUGH, ())
+            self._answered += 1
+        topic = self._scenario.topics[asked or opened]
         known = {fact for each in seen for fact in each.facts}
         # In front of others nobody says what is to be kept from them.
         overheard = any(name in self._scenario.facts[fact].keep_from for fact in topic.gives for name in message.addressees)
