@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -17,7 +19,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from sociable.core.data_files import Loaded, Text, load_items, make_data_error, validate_record
-from sociable.core.errors import DataError
+from sociable.core.errors import DataError, InputError
 from sociable.core.names import Name, find_person, normalise_name
 from sociable.core.records import Record
 from sociable.core.seeding import select_clusters
@@ -160,6 +162,62 @@ class CaseRecord(_DialogueFields, CaseNotes):
     golden: Message
 
 
+class Change(Record):
+    """The one thing in which the second of two twins differs from the first."""
+
+    message: Annotated[int, Field(ge=1)] | None = None
+    """The number of the message that differs; None: the scene does."""
+    said: Text
+    """The words of the first, which stand there once."""
+    instead: Text
+    """The words of the second in their place."""
+
+    def make(self, text: str) -> str:
+        return text.replace(self.said, self.instead)
+
+
+class Twin(CaseNotes):
+    """What is right in one of two twins."""
+
+    golden: Message
+
+
+class TwinsRecord(_DialogueFields):
+    """Two cases that differ in one thing, by which somebody else must be addressed. What is written is the first."""
+
+    change: Change
+    twins: tuple[Twin, Twin]
+
+    @model_validator(mode="after")
+    def _check_twins(self) -> Self:
+        number = self.change.message
+        if number is not None and number > len(self.messages):
+            raise ValueError(f"change.message: there is no message {number}, only {len(self.messages)}")
+        text = self.background.scene if number is None else self.messages[number - 1].content
+        if text.count(self.change.said) != 1:
+            raise ValueError(
+                f"change.said: must stand once in {f'message {number}' if number else 'the scene'}: '{self.change.said}'"
+            )
+        first, second = (twin.golden.role_to for twin in self.twins)
+        if normalise_name(first) == normalise_name(second):
+            raise ValueError(f"twins: both golden responses are to '{first}'; the change must make somebody else the right one")
+        return self
+
+    def list_versions(self) -> Iterator[tuple[Background, tuple[Message, ...], Twin]]:
+        """Background, messages and notes of either twin."""
+        yield self.background, self.messages, self.twins[0]
+        if self.change.message is None:
+            yield (
+                self.background.model_copy(update={"scene": self.change.make(self.background.scene)}),
+                self.messages,
+                self.twins[1],
+            )
+            return
+        place = self.change.message - 1
+        changed = self.messages[place].model_copy(update={"content": self.change.make(self.messages[place].content)})
+        yield self.background, (*self.messages[:place], changed, *self.messages[place + 1 :]), self.twins[1]
+
+
 class Case(CaseNotes):
     """One test case. All names are spelled as in ``background.characters``."""
 
@@ -173,6 +231,8 @@ class Case(CaseNotes):
     """The facts that the assistant has been told by now and that are not public yet."""
     messages: tuple[Message, ...]
     golden: Message
+    is_twin: bool = False
+    """Whether the other case of its ``dialogue`` differs from it in one thing, by which somebody else must be addressed."""
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
@@ -228,27 +288,42 @@ class Case(CaseNotes):
         return tuple(fact for fact in self.private_facts if hearer != fact.owner and hearer not in fact.permitted)
 
 
-def load_dataset(path: Path | None = None, *, skip_invalid: bool = False) -> Loaded[Case]:
-    """The cases of a file (JSON or JSON Lines), of a folder of such files, or of the bundled dialogues, in their order.
+class Split(StrEnum):
+    """The parts of the bundled data."""
+
+    STANDARD = "standard"
+    HARD = "hard"
+    """Twins: nothing but the fact that is changed says whom to address."""
+
+    @property
+    def folder(self) -> Path:
+        return Path(__file__).parent / "data" / ("dialogues" if self is Split.STANDARD else self.value)
+
+
+def load_dataset(path: Path | None = None, *, split: Split | str = Split.STANDARD, skip_invalid: bool = False) -> Loaded[Case]:
+    """The cases of a file (JSON or JSON Lines), of a folder of such files, or of a split of the bundled data, in their order.
 
     Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid``
-    bad records are left out and counted instead.
+    bad records are left out and counted instead. Raises InputError where both a file and a split are named.
     """
-    return _load(path, skip_invalid) if path else _load_bundled()
+    split = Split(split)
+    if path and split is not Split.STANDARD:
+        raise InputError(f"--split {split} is a part of the bundled data, and --dataset names other data: leave one of them out.")
+    return _load(path, split, skip_invalid) if path else _load_bundled(split)
 
 
-def _load(path: Path | None, skip_invalid: bool) -> Loaded[Case]:
+def _load(path: Path | None, split: Split, skip_invalid: bool) -> Loaded[Case]:
     return load_items(
         path,
-        Path(__file__).parent / "data" / "dialogues",
+        split.folder,
         lambda raw: cut_cases(raw.value, raw.place, raw.default_id),
         skip_invalid=skip_invalid,
-        expected=f"dialogues with turns of '{ASSISTANT}', or cases with a golden response",
+        expected=f"dialogues with turns of '{ASSISTANT}', cases with a golden response, or twins",
     )
 
 
 # Read once: a command opens its data several times.
-_load_bundled = cache(lambda: _load(None, False))
+_load_bundled = cache(lambda split: _load(None, split, False))
 
 
 def select_dialogues(cases: Sequence[Case], limit: int | None, seed: int) -> tuple[Case, ...]:
@@ -257,9 +332,8 @@ def select_dialogues(cases: Sequence[Case], limit: int | None, seed: int) -> tup
 
 
 def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
-    """The cases of one record: one for every turn of the assistant in a dialogue, or the single case. Raises DataError."""
-    kind: type[CaseRecord | DialogueRecord] = CaseRecord if isinstance(raw, dict) and "golden" in raw else DialogueRecord
-    record = validate_record(kind, raw, place)
+    """The cases of one record: every turn of the assistant in a dialogue, a single case, or two twins. Raises DataError."""
+    record: CaseRecord | DialogueRecord | TwinsRecord = validate_record(_find_kind(raw), raw, place)
     _check_aliases(record, place)
     record = make_speller(record.background, place).spell_record(record)
     for number, fact in enumerate(record.private_facts):
@@ -268,30 +342,56 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
                 problem = f"there is no message {index}, only {len(record.messages)}"
                 raise DataError(place, f"private_facts.{number}.{field}", problem)
     name = record.id or default_id
-    if isinstance(record, CaseRecord):
-        turns = number_turns((*record.messages, record.golden), place, golden_last=True)
-        cases: Mapping[int, CaseNotes] = {len(record.messages): record}
-    else:
-        turns = number_turns(record.messages, place)
-        cases = _list_cases(record, place)
-    for before, notes in cases.items():
-        own = name if isinstance(record, CaseRecord) else f"{name}:{before + 1}"
+    for cut in _cut(record, name, place):
+        before = len(cut.messages)
         facts = [fact for fact in record.private_facts if fact.told_at <= before]
         try:
             yield Case(
-                id=own,
+                id=cut.id,
                 dialogue=(record.dialogue if isinstance(record, CaseRecord) else "") or name,
+                is_twin=isinstance(record, TwinsRecord),
                 topic=record.topic,
                 stage=record.stage,
-                background=record.background,
+                background=cut.background,
                 aliases=record.aliases,
                 private_facts=tuple(fact for fact in facts if fact.public_at is None or fact.public_at > before),
-                messages=turns[:before],
-                golden=turns[before],
-                **{field: getattr(notes, field) for field in CaseNotes.model_fields},
+                messages=cut.messages,
+                golden=cut.golden,
+                **{field: getattr(cut.notes, field) for field in CaseNotes.model_fields},
             )
         except ValidationError as error:
-            raise make_data_error(error, f"{place}, case {own}") from None
+            raise make_data_error(error, f"{place}, case {cut.id}") from None
+
+
+def _find_kind(raw: Any) -> type[CaseRecord | DialogueRecord | TwinsRecord]:
+    keys = raw.keys() if isinstance(raw, dict) else ()
+    return CaseRecord if "golden" in keys else TwinsRecord if "twins" in keys else DialogueRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """One case of a record: its turns, numbered, and what is its own."""
+
+    id: str
+    background: Background
+    messages: tuple[Message, ...]
+    golden: Message
+    notes: CaseNotes
+
+
+def _cut(record: CaseRecord | DialogueRecord | TwinsRecord, name: str, place: str) -> Iterator[_Cut]:
+    if isinstance(record, DialogueRecord):
+        turns = number_turns(record.messages, place)
+        for before, notes in _list_cases(record, place).items():
+            yield _Cut(f"{name}:{before + 1}", record.background, turns[:before], turns[before], notes)
+        return
+    if isinstance(record, CaseRecord):
+        turns = number_turns((*record.messages, record.golden), place, golden_last=True)
+        yield _Cut(name, record.background, turns[:-1], turns[-1], record)
+        return
+    for number, (background, messages, twin) in enumerate(record.list_versions(), start=1):
+        turns = number_turns((*messages, twin.golden), place, golden_last=True)
+        yield _Cut(f"{name}:{number}", background, turns[:-1], turns[-1], twin)
 
 
 def _list_cases(record: DialogueRecord, place: str) -> dict[int, CaseNotes]:

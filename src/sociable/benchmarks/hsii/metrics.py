@@ -20,7 +20,8 @@ import numpy as np
 from sociable.benchmarks.hsii.dataset import Case
 from sociable.benchmarks.hsii.measure import Measured
 from sociable.benchmarks.hsii.records import CONFLICT, LEAK, HSIIEpisode, HSIIOptions, Stage
-from sociable.core.records import PANEL, Judgment, Score, Verdict, Verdicts
+from sociable.core.records import PANEL, Estimate, Judgment, Outcome, Score, Verdict, Verdicts
+from sociable.statistics.estimates import estimate_proportion
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric, Metrics, Value
 
@@ -119,6 +120,22 @@ def _score_target(each: JudgedCase) -> Value:
     return Value(0.0, f"{episode.target} instead of {case.golden.role_to}")
 
 
+def _score_twin(each: JudgedCase) -> Value:
+    target = _score_target(each)
+    return Value(0.0, target.reason) if target.outcome is Outcome.NOT_REACHED else target
+
+
+def _estimate_pairs(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    """The share of pairs that were right in both of their cases. A pair is one of the proportion's scenarios."""
+    pairs: dict[tuple[str, int], list[Score]] = {}
+    for score in scores:
+        if score.metric == name:
+            pairs.setdefault((score.cluster, score.repeat), []).append(score)
+    # Errored before wrong before right: of a pair of which one case is not known nothing is.
+    worst = (min(own, key=lambda score: -1.0 if score.value is None else score.value) for own in pairs.values())
+    return estimate_proportion(name, [score.model_copy(update={"scenario": score.cluster}) for score in worst])
+
+
 # Behaviour, measured by rule.
 
 
@@ -175,11 +192,25 @@ _LEAKS = "private words passed on, of the cases where there was something to kee
 _EVADES = "first utterances that go round the clash or the bad news (section 6.3)"
 _ASKS = "first utterances that ask for what was said already, by rule (section 6.3)"
 _TARGET = "target: the addressee is the golden one, of those with a format"
+_TWINS = (
+    "pairs of cases that differ in one fact in which both addressees are right; nothing for a pair with a reply without format"
+)
 _STRICT = "replies that are one line of JSON and nothing else"
 _CASE_METRICS: Sequence[Metric[JudgedCase]] = [
     Metric("r1", "r1", "format: the reply yields an addressee and words", "rates", _score_format, is_stage=True, best=1.0),
     Metric("r1_strict", "r1 strict", _STRICT, "form", _score_strict_format, is_compared=False),
     Metric("r2", "r2", _TARGET, "rates", _score_target, is_stage=True, best=1.0),
+    Metric(
+        "twins",
+        "twins",
+        _TWINS,
+        "rates",
+        _score_twin,
+        lambda each: each.case.is_twin and not each.episode.target_given,
+        _estimate_pairs,
+        is_compared=False,
+        best=1.0,
+    ),
     Metric("leak_rate", "leaks", _LEAKS, "behaviour", _score_leaks, best=0.0),
     Metric("evades_conflict", "evades", _EVADES, "behaviour", _score_evasion),
     Metric("asks_again", "asks again", _ASKS, "behaviour", _score_repeated_questions),

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from sociable.benchmarks.hsii.dataset import Split
 from sociable.core.records import Episode, Numbers, Record, Turn, Usage
 
 
@@ -44,6 +45,7 @@ JUDGED = (Stage.FIRST_UTTERANCE, Stage.LONG_RUN)
 class HSIIOptions(Record):
     """The switches; the defaults reproduce Table 1's form of the score."""
 
+    split: Split = Field(default=Split.STANDARD, description="the part of the bundled data that is played")
     stages: Stages = Field(default=None, description="stages to run, as in 1,2; by default those that the filled roles allow")
     alpha: float = Field(default=1.0, description="weight of the right target in ι (Equation 1)")
     beta: float = Field(default=1.0, description="weight of what is said in ι (Equation 1)")

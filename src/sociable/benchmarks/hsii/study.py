@@ -67,7 +67,7 @@ class HSIIStudy(
         self.metrics = make_metrics(own)
         self.win_rates = list_win_rates(own)
         self.prompts = load_hsii_prompts(options.prompts)
-        dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
+        dataset = load_dataset(options.dataset, split=own.split, skip_invalid=options.skip_invalid)
         cases = select_dialogues(dataset.items, options.limit, options.seed)
         given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
         self.take_data(dataset, cases, {"prompts": self.prompts}, [given] if own.forced_target else [])
