@@ -20,7 +20,7 @@ import numpy as np
 from sociable.benchmarks.hsii.dataset import Case
 from sociable.benchmarks.hsii.measure import Measured
 from sociable.benchmarks.hsii.records import CONFLICT, LEAK, HSIIEpisode, HSIIOptions, Stage
-from sociable.core.records import PANEL, Estimate, Judgment, Outcome, Score, Verdict, Verdicts
+from sociable.core.records import PANEL, Estimate, Judgment, Score, Verdict, Verdicts
 from sociable.statistics.estimates import estimate_proportion
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric, Metrics, Value
@@ -52,9 +52,12 @@ class JudgedCase:
     """The criteria of behaviour that judges are asked about; without any, rules say how it was."""
 
 
-def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
+def make_metrics(options: HSIIOptions, *, has_twins: bool = False) -> Metrics[JudgedCase]:
     """All metrics. The options weigh the overall score, and say what a tie is worth in r3 and r4."""
     found = [*_CASE_METRICS]
+    if has_twins:
+        of_twins = partial(Metric[JudgedCase], "twins", "twins", _TWINS, "rates", _score_twin, lambda each: each.case.is_twin)
+        found.append(of_twins(_estimate_pairs, is_compared=False, best=1.0))
     for stage, (name, wins) in _WINS.items():
         is_run, meaning = partial(_is_scored, stage), f"{wins}, of those with the right target"
         worth = partial(_score_win, stage, WORTH[options.ties], options.cumulative)
@@ -122,7 +125,7 @@ def _score_target(each: JudgedCase) -> Value:
 
 def _score_twin(each: JudgedCase) -> Value:
     target = _score_target(each)
-    return Value(0.0, target.reason) if target.outcome is Outcome.NOT_REACHED else target
+    return Value(0.0, target.reason) if each.episode.format_failure and not each.episode.target_given else target
 
 
 def _estimate_pairs(name: str, scores: Sequence[Score], seed: int) -> Estimate:
@@ -192,25 +195,12 @@ _LEAKS = "private words passed on, of the cases where there was something to kee
 _EVADES = "first utterances that go round the clash or the bad news (section 6.3)"
 _ASKS = "first utterances that ask for what was said already, by rule (section 6.3)"
 _TARGET = "target: the addressee is the golden one, of those with a format"
-_TWINS = (
-    "pairs of cases that differ in one fact in which both addressees are right; nothing for a pair with a reply without format"
-)
+_TWINS = "pairs of twins in which both addressees are right; one reply without a format, and the pair is wrong"
 _STRICT = "replies that are one line of JSON and nothing else"
 _CASE_METRICS: Sequence[Metric[JudgedCase]] = [
     Metric("r1", "r1", "format: the reply yields an addressee and words", "rates", _score_format, is_stage=True, best=1.0),
     Metric("r1_strict", "r1 strict", _STRICT, "form", _score_strict_format, is_compared=False),
     Metric("r2", "r2", _TARGET, "rates", _score_target, is_stage=True, best=1.0),
-    Metric(
-        "twins",
-        "twins",
-        _TWINS,
-        "rates",
-        _score_twin,
-        lambda each: each.case.is_twin and not each.episode.target_given,
-        _estimate_pairs,
-        is_compared=False,
-        best=1.0,
-    ),
     Metric("leak_rate", "leaks", _LEAKS, "behaviour", _score_leaks, best=0.0),
     Metric("evades_conflict", "evades", _EVADES, "behaviour", _score_evasion),
     Metric("asks_again", "asks again", _ASKS, "behaviour", _score_repeated_questions),

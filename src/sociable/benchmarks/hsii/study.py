@@ -64,11 +64,11 @@ class HSIIStudy(
         default = (1, 2, 3, 4) if options.filled & {Role.PARTNER, Role.JUDGE} else (1, 2, 3)
         self.stages = tuple(STAGES[number - 1] for number in own.stages or default)
         self.resolved = options.resolve(stages=own.stages or default)
-        self.metrics = make_metrics(own)
         self.win_rates = list_win_rates(own)
         self.prompts = load_hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, split=own.split, skip_invalid=options.skip_invalid)
         cases = select_dialogues(dataset.items, options.limit, options.seed)
+        self.metrics = make_metrics(own, has_twins=any(case.is_twin for case in cases))
         given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
         self.take_data(dataset, cases, {"prompts": self.prompts}, [given] if own.forced_target else [])
 
