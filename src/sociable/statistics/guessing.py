@@ -19,7 +19,7 @@ def measure_hit(picked: Collection[object], right: object) -> float:
 def cross_validate(
     classifiers: Mapping[str, tuple[Any, Any]], right: Sequence[Sequence[bool]], clusters: Sequence[str], folds: int | None = None
 ) -> dict[str, list[float]]:
-    """The hits of each classifier: 1 for a case whose right option is the one it finds likeliest, and else 0.
+    """The hits of each classifier: 1 for a case whose right option is the one it finds likeliest, else 0; of equals, a share.
 
     Each classifier is given with its rows, one for each option of the cases in turn; ``right`` says which are right. It is
     trained on all other clusters of cases, or on those outside of its fold. Empty for fewer than ``FEWEST_CLUSTERS``.
@@ -41,5 +41,5 @@ def cross_validate(
             method="predict_proba",
         )[:, 1]
         by_case = zip(np.split(chances, np.cumsum(sizes)[:-1]), right, strict=True)
-        found[name] = [float(options[int(np.argmax(own))]) for own, options in by_case]
+        found[name] = [float(np.asarray(options)[own == own.max()].mean()) for own, options in by_case]
     return found

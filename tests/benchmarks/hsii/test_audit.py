@@ -18,6 +18,7 @@ from sociable.benchmarks.hsii.audit import (
     make_audit,
     measure_readings,
     measure_shortcuts,
+    measure_tells,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
 from sociable.core.view import Tone
@@ -134,8 +135,26 @@ def test_a_rule_that_does_not_hold_is_named(case: Case) -> None:
     assert case.weaker is not None
     golden_misses = case.model_copy(update={"golden": case.golden.model_copy(update={"content": "He is hurt."})})
     assert find_rule_faults([golden_misses]) == ["mill:3: the golden response conveys 1 of 2 points; misses 'Where he is.'"]
-    weaker_earns = case.model_copy(update={"weaker": case.weaker.model_copy(update={"content": case.golden.content})})
-    assert find_rule_faults([weaker_earns]) == ["mill:3: the weaker response earns as much as the golden one"]
+    change_weaker = {"weaker": case.weaker.model_copy(update={"content": case.golden.content})}
+    assert find_rule_faults([case.model_copy(update=change_weaker)]) == []
+    assert "mill:3: the weaker response earns more than the golden one" in find_rule_faults(
+        [golden_misses.model_copy(update=change_weaker)]
+    )
+
+
+def test_length_and_words_that_tell_the_weaker_response_are_found(case: Case) -> None:
+    def make_cases(weaker: str) -> list[Case]:
+        assert case.weaker is not None
+        own = case.weaker.model_copy(update={"content": weaker})
+        golden = case.golden.model_copy(update={"content": "First shut the tap, then ask Lin."})
+        return [case.model_copy(update={"dialogue": f"d{k}", "golden": golden, "weaker": own}) for k in range(12)]
+
+    told = {result.name: result.hits.value for result in measure_tells(make_cases("Stay calm."))}
+    assert told == {"the longer one": 1.0, "words, other dialogues": 1.0, "words and pairs of words, other dialogues": 1.0}
+    exchanged = {result.name: result.hits.value for result in measure_tells(make_cases("First ask Lin, then shut the tap."))}
+    assert exchanged["the longer one"] == exchanged["words, other dialogues"] == 0.5
+    assert exchanged["words and pairs of words, other dialogues"] == 1.0
+    assert measure_tells([case.model_copy(update={"weaker": None})]) == []
 
 
 def test_the_document_says_what_is_far_from_chance(talk: Callable[..., Case]) -> None:

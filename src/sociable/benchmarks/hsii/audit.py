@@ -1,9 +1,10 @@
-"""The audit of HSII: can the golden addressee be guessed without understanding?
+"""The audit of HSII: can the golden addressee, or the golden response, be told without understanding?
 
 A shortcut is a rule that looks at names and places of turns only, or a classifier trained on such features of all other
 dialogues. On good data none is far from chance, in either direction. Beside the dataset stand the three cases printed in
 the paper, to show that the audit finds what is there. Where the data say whom independent readers would have addressed,
-their agreement is shown; and dialogues that are too alike are named.
+their agreement is shown; where they have weaker responses, how far length and words tell these from the golden ones;
+and dialogues that are too alike are named.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from sociable.benchmarks.hsii.clusters import find_longest_cases
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure
+from sociable.core.view import Block, Callout, Column, Document, Row, Section, Table, Tone, format_figure
 from sociable.core.wording import pad_words
 from sociable.reports.audits import (
     ShortcutResult,
@@ -31,7 +32,7 @@ from sociable.reports.audits import (
     shorten_list,
 )
 from sociable.statistics.agreement import measure_fleiss
-from sociable.statistics.guessing import cross_validate, measure_hit
+from sociable.statistics.guessing import FEWEST_CLUSTERS, cross_validate, measure_hit
 from sociable.statistics.intervals import Floats
 
 FEW_CASES = 24
@@ -39,6 +40,9 @@ FEW_CASES = 24
 
 TOLERANCE = 0.15
 """The distance from chance that a shortcut may have on data that are to be trusted."""
+
+TELLS_TOLERANCE = 0.1
+"""The distance from chance at which length and words may tell a golden response from a weaker one."""
 
 Shortcut = Callable[[Case], str | None]
 """A rule: the character that it picks, or None (which is wrong)."""
@@ -148,6 +152,28 @@ def _compare_characters(case: Case) -> Floats:
     return np.array(rows, dtype=np.float64)
 
 
+def measure_tells(cases: Sequence[Case]) -> list[ShortcutResult]:
+    """How often length and words tell the golden response from the weaker one, in cases that have one; by half in a tie."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    pairs = [(case.golden.content, case.weaker.content) for case in cases if case.weaker]
+    if not pairs:
+        return []
+    dialogues = [case.dialogue for case in cases if case.weaker]
+    lengths = [[len(response.split()) for response in pair] for pair in pairs]
+    hits = {"the longer one": [(1.0 + np.sign(golden - weaker)) / 2 for golden, weaker in lengths]}
+    texts = [response for pair in pairs for response in pair]
+    classifiers = {
+        name: (make_pipeline(TfidfVectorizer(ngram_range=(1, longest)), LogisticRegression(C=10)), texts)
+        for name, longest in (("words", 1), ("words and pairs of words", 2))
+    }
+    found = cross_validate(classifiers, [(True, False)] * len(pairs), dialogues, FEWEST_CLUSTERS)
+    hits |= {f"{name}, other dialogues": own for name, own in found.items()}
+    return compare_with_chance(hits, dialogues, [0.5] * len(pairs))
+
+
 @dataclass(frozen=True, slots=True)
 class Readings:
     """The addressees that independent readers chose, over the cases that have at least two readings."""
@@ -202,7 +228,7 @@ def _number_speakers(speakers: Sequence[str]) -> list[int]:
 
 
 def find_rule_faults(cases: Sequence[Case]) -> list[str]:
-    """Cases whose own rules do not hold: the golden response must earn everything, and more than the weaker one."""
+    """Cases whose own rules do not hold: the golden response must earn everything, and the weaker one no more."""
     faults = []
     for case in cases:
         golden = measure_points(case, case.golden.content)
@@ -210,8 +236,8 @@ def find_rule_faults(cases: Sequence[Case]) -> list[str]:
             continue
         if golden[0] < 1.0:
             faults.append(f"{case.id}: the golden response {golden[1]}")
-        if case.weaker and (weaker := measure_points(case, case.weaker.content)) and weaker[0] >= golden[0]:
-            faults.append(f"{case.id}: the weaker response earns as much as the golden one")
+        if case.weaker and (weaker := measure_points(case, case.weaker.content)) and weaker[0] > golden[0]:
+            faults.append(f"{case.id}: the weaker response earns more than the golden one")
     return faults
 
 
@@ -233,10 +259,15 @@ def _make_readings_table(readings: Readings, cases: int) -> Table:
     return Table(caption, [Column(""), Column("", True)], [Row(row) for row in rows])
 
 
+def _list_tells(tells: Sequence[ShortcutResult]) -> list[Block]:
+    caption = "How often the golden response is told from the weaker one"
+    return [make_shortcuts_table(caption, tells, TELLS_TOLERANCE, "cases"), rate_shortcuts(tells, TELLS_TOLERANCE)]
+
+
 def make_audit(cases: Sequence[Case], source: str) -> Document:
     """The audit: shortcuts on these and on the printed cases, agreement with readers, faults of the data."""
     own, printed = measure_shortcuts(cases), measure_shortcuts(load_printed_cases())
-    readings = measure_readings(cases)
+    readings, tells = measure_readings(cases), measure_tells(cases)
     problems = [*find_rule_faults(cases), *find_alike_dialogues(cases)]
     if readings and readings.contested:
         listed = ", ".join(readings.contested)
@@ -256,5 +287,6 @@ def make_audit(cases: Sequence[Case], source: str) -> Document:
             Section("Verdict", [rate_shortcuts(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),
             *([Section("Readers", [_make_readings_table(readings, len(cases))])] if readings else []),
             Section("Shortcuts", [make_shortcuts_plot(own, "cases")]),
+            *([Section("Weaker responses", _list_tells(tells))] if tells else []),
         ],
     )
