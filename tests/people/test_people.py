@@ -83,7 +83,7 @@ def test_a_sheet_tells_neither_model_nor_judge_nor_side(run: Path, tmp_path: Pat
 
 
 def test_rare_verdicts_are_looked_at_as_often_as_frequent_ones(run: Path, tmp_path: Path) -> None:
-    export_sheet(run, 12, tmp_path / "sheet.csv")
+    export_sheet(run, 8, tmp_path / "sheet.csv")
     opened = runs.load_result(run)
     with PeopleFiles(run) as people:
         drawn = Counter(item.stratum for item in people.sheets)
