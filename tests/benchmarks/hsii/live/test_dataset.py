@@ -155,6 +155,25 @@ def test_a_person_may_play_the_people(tmp_path: Path, open_terminal: Callable[..
     assert episode.decided == {"umbrella": "umbrella"}
 
 
+def test_a_person_may_play_one_of_the_people(tmp_path: Path, open_terminal: Callable[..., Any]) -> None:
+    (tmp_path / "tea.json").write_text(json.dumps(TEA))
+    terminal = open_terminal(
+        "run", NAME, "--model", "reference/polite-only", "--partner", "human", "--character", "Ada", "--dataset", "tea.json",
+        "--levels", "hard", "--out", "run",
+    )  # fmt: skip
+    screens = play_at_terminal(terminal, {"What do you answer?": "Leave me alone."})
+    assert "You play Ada" in screens[0]
+    assert "Bo decides" not in "".join(screens)
+    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    assert "Leave me alone." in [turn.content for turn in episode.turns if turn.speaker == "Ada"]
+    assert episode.decided  # by Bo, who is a written one
+
+
+def test_a_character_that_nobody_is_called_is_refused() -> None:
+    with pytest.raises(InputError, match="nobody is called 'Zoe'; there are "):
+        select_scenarios(load_dossiers(None, skip_invalid=False).items, LiveOptions(character="Zoe"), None, 0)
+
+
 def test_what_a_run_costs_is_told_before() -> None:
     rows = estimation.estimate(NAME, "openai-compatible/m", partner="openai-compatible/p", limit=1).summary.rows
     assert [row.cells[0] for row in rows]

@@ -29,8 +29,17 @@ def draw_scenario(dossier: Dossier, level: Level, seed: int, number: int = 1) ->
 
 
 def select_scenarios(dossiers: Iterable[Dossier], options: LiveOptions, limit: int | None, seed: int) -> list[Scenario]:
-    """The levels asked for of ``limit`` dossiers, as far as they have them, each drawn so often."""
-    taken = select_clusters(tuple(dossiers), limit, seed, cluster=lambda each: each.id, group=lambda each: "")
+    """The levels asked for of ``limit`` dossiers, as far as they have them, each drawn so often.
+
+    Raises InputError where nobody is called as the character that is to be played.
+    """
+    there = tuple(dossiers)
+    if options.character:
+        names = [person.name for each in there for person in each.people]
+        there = tuple(each for each in there if any(person.name == options.character for person in each.people))
+        if not there:
+            raise InputError(f"character: nobody is called '{options.character}'; there are {', '.join(names)}.")
+    taken = select_clusters(there, limit, seed, cluster=lambda each: each.id, group=lambda each: "")
     return [
         draw_scenario(dossier, level, seed, number)
         for dossier in taken

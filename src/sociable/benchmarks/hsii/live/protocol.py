@@ -67,13 +67,15 @@ class ModelAssistant:
         return move, sent
 
 
-async def run_scenario(scenario: Scenario, repeat: int, assistant: Assistant, seats: Seats, prompts: Prompts) -> LiveEpisode:
-    """Plays one scenario. Raises RunFailure and RunStopped."""
+async def run_scenario(
+    scenario: Scenario, repeat: int, assistant: Assistant, seats: Seats, prompts: Prompts, character: str = ""
+) -> LiveEpisode:
+    """Plays one scenario; the partner plays ``character`` (empty: all people). Raises RunFailure and RunStopped."""
     item = make_episode_id(scenario.id, repeat)
     partner = seats.partner
     people: Mapping[str, Correspondent] = {
         name: ModelPerson(name, scenario, partner, item, prompts)
-        if partner is not None and partner.model is not None
+        if partner is not None and partner.model is not None and character in ("", name)
         else WrittenPerson(name, scenario)
         for name in scenario.people
     }

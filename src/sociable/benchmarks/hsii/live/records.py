@@ -18,6 +18,7 @@ class LiveOptions(Record):
 
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] = Field(default=ALL, description="the levels that are played")
     draws: int = Field(default=1, ge=1, description="how often each dossier is drawn at each level")
+    character: str = Field(default="", description="the one of the people whom the partner plays, in dossiers that have it")
 
 
 class LiveTurn(Turn):

@@ -39,6 +39,7 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
     def __init__(self, options: StudyOptions[LiveOptions]) -> None:
         super().__init__(options)
         self.prompts = load_live_prompts(options.prompts)
+        self.options = options.own
         loaded = load_dossiers(options.dataset, skip_invalid=options.skip_invalid)
         scenarios = select_scenarios(loaded.items, options.own, options.limit, options.seed)
         alone = [] if Role.PARTNER in options.filled else [ALONE]
@@ -55,7 +56,7 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
             assistant: Assistant = ModelAssistant(own, seat, make_episode_id(scenario, repeat), self.prompts)
         else:
             assistant = ReferenceAssistant(seat.agent, own, partial(self._solve, scenario), self.seed, repeat)
-        return await run_scenario(own, repeat, assistant, seats, self.prompts)
+        return await run_scenario(own, repeat, assistant, seats, self.prompts, self.options.character)
 
     def find_solution(self, scenario: str) -> Solution:
         """The best policy for a scenario."""
