@@ -38,6 +38,9 @@ from sociable.statistics.intervals import Floats
 FEW_CASES = 24
 """With fewer even a fair data set is further than the tolerance from chance, by chance alone."""
 
+FEW_TURNS = 8
+"""So few turns of a handful of people have the same sequence of speakers by chance, in any set of some size."""
+
 TOLERANCE = 0.15
 """The distance from chance that a shortcut may have on data that are to be trusted."""
 
@@ -215,7 +218,7 @@ def find_alike_dialogues(cases: Sequence[Case]) -> list[str]:
     longest = {case.dialogue: case for case in find_longest_cases(cases)}
     turns = {name: (*case.messages, case.golden) for name, case in longest.items()}
     texts = {name: " ".join([longest[name].background.scene, *(turn.content for turn in own)]) for name, own in turns.items()}
-    speakers = {name: _number_speakers([turn.role_from for turn in own]) for name, own in turns.items() if len(own) > 4}
+    speakers = {name: _number_speakers([turn.role_from for turn in own]) for name, own in turns.items() if len(own) > FEW_TURNS}
     same = [pair for pair in combinations(speakers, 2) if speakers[pair[0]] == speakers[pair[1]]]
     told = [f"{one} and {other} have the same sequence of speakers" for one, other in same]
     return [*shorten_list(find_alike_texts(texts)), *shorten_list(told)]
