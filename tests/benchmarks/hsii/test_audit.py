@@ -240,7 +240,7 @@ def test_dialogues_that_are_too_alike_are_named() -> None:
     one, other, third = dialogues(3, lambda _: CARA)
     same = [
         message.model_copy(update={"content": f"{n} the same seven words stand in here {n}"})
-        for n, message in enumerate(one.messages * 2)
+        for n, message in enumerate(one.messages * 3)
     ]
     pair = [one.model_copy(update={"messages": tuple(same)}), other.model_copy(update={"messages": tuple(same)})]
     (words, speakers) = find_alike_dialogues(pair)
@@ -255,6 +255,6 @@ def test_of_many_alike_the_most_alike_are_named_and_the_others_counted() -> None
         message.model_copy(update={"content": f"{n} the same seven words stand in here {n}"})
         for n, message in enumerate(one.messages)
     ]
-    many = [one.model_copy(update={"id": f"d{n}", "dialogue": f"d{n}", "messages": tuple(said * 2)}) for n in range(8)]
+    many = [one.model_copy(update={"id": f"d{n}", "dialogue": f"d{n}", "messages": tuple(said * 3)}) for n in range(8)]
     found = find_alike_dialogues(many)
     assert len(found) == 22 and found[10] == found[21] == "And 18 more like these."
