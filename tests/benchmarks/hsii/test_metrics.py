@@ -388,3 +388,16 @@ def test_a_given_target_leaves_r2_and_iota_undefined(case: Case, episode: Callab
     estimates = {e.metric: e.value for e in METRICS.estimate(scores, 0)}
     assert (estimates["r2"], estimates["hsii"], estimates["hsii_cascade"]) == (None, None, None)
     assert estimates["r3"] == 1.0
+
+
+@pytest.mark.parametrize(("target", "value"), [("Cara Diaz", 1.0), ("Ben Cole", 0.5), ("Ann Lee", 0.0)])
+def test_a_soft_target_is_as_right_as_readers_found_it(
+    case: Case, episode: Callable[..., HSIIEpisode], target: str, value: float
+) -> None:
+    read = case.model_copy(update={"readings": ("Cara Diaz", "the nurse", "Ben")})
+    judged = JudgedCase(read, episode("x", target=target), None, {}, [], STAGES)
+    (score,) = [
+        each for each in make_metrics(HSIIOptions(), has_readings=True).score(judged.episode, judged) if each.metric == "r2_soft"
+    ]
+    assert score.value == value
+    assert score.reason.endswith("of 3 readers")

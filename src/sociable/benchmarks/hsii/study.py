@@ -68,7 +68,8 @@ class HSIIStudy(
         self.prompts = load_hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, split=own.split, skip_invalid=options.skip_invalid)
         cases = select_dialogues(dataset.items, options.limit, options.seed)
-        self.metrics = make_metrics(own, has_twins=any(case.is_twin for case in cases))
+        has_readings = any(len(case.readings) > 1 for case in cases)
+        self.metrics = make_metrics(own, has_twins=any(case.is_twin for case in cases), has_readings=has_readings)
         given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
         self.take_data(dataset, cases, {"prompts": self.prompts}, [given] if own.forced_target else [])
 
