@@ -94,7 +94,7 @@ def parse_options(kind: type[Options], values: Mapping[str, Any], owner: str) ->
         return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name = ".".join(map(str, first["loc"]))
+        name = ".".join(part for part in first["loc"] if isinstance(part, str))
         if first["type"] == "extra_forbidden":
             has = f"it has: {', '.join(kind.model_fields)}" if kind.model_fields else "it has none"
             raise InputError(f"{owner} has no option '{name}'; {has}.") from None

@@ -169,6 +169,11 @@ def test_a_person_may_play_one_of_the_people(tmp_path: Path, open_terminal: Call
     assert episode.decided  # by Bo, who is a written one
 
 
+def test_a_level_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InputError, match="option 'levels' of hsii-live: Input should be 'easy', 'middle' or 'hard'"):
+        runs.run(NAME, "reference/random", options={"levels": ["easy", "nightmare"]})
+
+
 def test_a_character_that_nobody_is_called_is_refused() -> None:
     with pytest.raises(InputError, match="nobody is called 'Zoe'; there are "):
         select_scenarios(load_dossiers(None, skip_invalid=False).items, LiveOptions(character="Zoe"), None, 0)
