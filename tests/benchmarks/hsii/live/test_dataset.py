@@ -42,8 +42,8 @@ def change(part: str, place: int, **fields: Any) -> dict[str, Any]:
         (change("decisions", 0, unknowing="umbrella"), "decisions.umbrella: 'best' and 'unknowing' must be two of"),
         (change("messages", 2, presses_for="nothing"), "messages: there is no fact 'nothing'"),
         (change("people", 0, name="Bo"), "people: 'Bo' is there twice"),
-        (change("facts", 3, claims="work=six"), "facts.bo-yard.claims: expected a side of a lot"),
-        (change("facts", 1, claims="work=free"), "facts.ada-work.claims: expected a side of a lot, and a fact without a side"),
+        (change("facts", 3, claims="work=six"), "there is no side 'six' of a lot 'work'"),
+        (change("facts", 1, claims="work=free"), "facts.ada-work.claims: expected a fact without a side of its own"),
     ],
 )
 def test_a_dossier_that_is_not_whole_is_refused_with_its_place(dossier: dict[str, Any], complaint: str, tmp_path: Path) -> None:

@@ -93,6 +93,6 @@ def _find_unclear_wordings(dossier: Dossier) -> Iterator[str]:
                 yield f"the wording of '{fact.id}' takes the sentence of '{other.id}'"
     for topic in dossier.topics:
         for fact in dossier.facts:
-            heard = fact.id in topic.gives and fact.side in ("", topic.side)
-            if heard and fact.keep_from and not has_wording(topic.says, fact.wording):
+            said = [text for side, text in topic.lines.items() if fact.side in ("", side)]
+            if fact.id in topic.gives and fact.keep_from and not all(has_wording(each, fact.wording) for each in said):
                 yield f"the wording of the confidence '{fact.id}' does not take what '{topic.id}' says"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sociable.benchmarks.hsii.live.dataset import Decision, Scenario, Topic
+from sociable.benchmarks.hsii.live.dataset import Decision, Quiz, Scenario, Topic
 from sociable.benchmarks.hsii.live.records import LiveTurn
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
 
 LETTERS = "ABCDEFGH"
+ASK = "I would have to ask: it follows from nothing that I have read"
+"""The answer of somebody who does not know."""
 PLACEHOLDERS = {
     "assistant": frozenset({"setting", "people", "matters", "rules", "form"}),
     "rules": frozenset({"rounds", "messages", "patience"}),
@@ -18,6 +20,7 @@ PLACEHOLDERS = {
     "person": frozenset({"name", "pronouns", "line", "temper", "title", "people", "matters", "wishes", "says", "patience"}),
     "reply": frozenset({"name", "messages", "others"}),
     "decide": frozenset({"name", "messages", "question", "options"}),
+    "known": frozenset({"name", "messages", "question", "options"}),
 }
 
 _STRENGTH = {4: "more than anything else", 3: "very much", 2: "a good deal", 1: "a little"}
@@ -138,8 +141,18 @@ def ask_for_reply(name: str, seen: Sequence[LiveTurn], prompts: Prompts) -> Chat
 
 
 def ask_to_decide(name: str, decision: Decision, seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
-    options = "\n".join(f"{letter}. {option.text}" for letter, option in zip(LETTERS, decision.options, strict=False))
-    text = prompts["decide"].render(
-        name=name, messages=render_messages(seen, name), question=quote(decision.question), options=quote(options)
+    return _ask_to_choose("decide", name, decision.question, [option.text for option in decision.options], seen, prompts)
+
+
+def ask_what_is_known(name: str, quiz: Quiz, options: Sequence[str], seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
+    return _ask_to_choose("known", name, quiz.question, options, seen, prompts)
+
+
+def _ask_to_choose(
+    prompt: str, name: str, question: str, options: Sequence[str], seen: Sequence[LiveTurn], prompts: Prompts
+) -> ChatMessage:
+    listed = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+    text = prompts[prompt].render(
+        name=name, messages=render_messages(seen, name), question=quote(question), options=quote(listed)
     )
     return {"role": "user", "content": text}

@@ -3,13 +3,14 @@
 What somebody values can be learnt: from what is said openly, by asking about what was let slip, by telling somebody what moves
 him. Every such thing is a *fact*; topics and messages carry facts. What lies behind a hint is drawn by lot: a dossier has *lots*
 of two sides or more, and a part that names a side is there only when it was drawn, so that no hint can be read without asking.
+People are bound to one another: what one gains may please or vex another (*bonds*), and some pass on what they are told.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import product
@@ -73,6 +74,17 @@ class Worth(Sided):
     points: float
 
 
+class Bond(Part):
+    """Points that an arrangement is worth to somebody if another person's own worths come to ``least`` or more.
+
+    Positive for a friend or an ally, negative for a rival.
+    """
+
+    other: Text
+    least: float
+    points: float
+
+
 class Fact(Sided):
     """Something that can be learnt and told."""
 
@@ -83,6 +95,8 @@ class Fact(Sided):
     """The wordings by which a message is seen to tell it."""
     of: str = ""
     """The person whom it is about; needed for ``shows`` and ``cost``."""
+    replaces: str = ""
+    """The fact that is no longer so once this one is."""
     claims: str = ""
     """``lot=side``: what its person says of a lot, the same in every draw, so that it may not be so. Others know better."""
     shows: tuple[Worth, ...] = ()
@@ -101,6 +115,7 @@ class Person(Record):
     temper: Text
     """Manner and mind, for whoever plays the person."""
     worths: tuple[Worth, ...]
+    bonds: tuple[Bond, ...] = ()
     stock: Annotated[tuple[Text, ...], Field(min_length=1)]
     """What the person says where nothing else is to be said, if nobody plays it."""
 
@@ -117,11 +132,27 @@ class Topic(Part):
     """Facts without which nobody has a reason to ask."""
     needs: tuple[str, ...] = ()
     """Facts that the person must have been told before it says so."""
-    says: Text
+    guarded: tuple[Level, ...] = ALL
+    """The levels at which it needs them; at the others it says so when asked."""
+    says: str = ""
+    says_by: dict[str, Text] = {}
+    """What it says by side (``lot=side``), where that depends on a lot."""
     gives: Annotated[tuple[str, ...], Field(min_length=1)]
     instead: str = ""
     """What it says while it has not been told what it ``needs``."""
     instead_gives: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> Mapping[str, str]:
+        """What it says by side; the side is empty where it is the same in every draw."""
+        return self.says_by or {self.side: self.says}
+
+
+class Passing(Part):
+    """Somebody who passes on what it is told, but for what concerns itself."""
+
+    person: Text
+    to: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Message(Part):
@@ -145,12 +176,30 @@ class Decision(Part):
     person: Text
     question: Text
     options: Annotated[tuple[Choice, ...], Field(min_length=3)]
-    best: Text
+    best: str = ""
+    """The option that is best."""
+    best_by: dict[str, Text] = {}
+    """The option that is best by side, where that depends on a lot."""
     unknowing: Text
     """What it does without having been told what it ``needs``."""
     needs: Annotated[tuple[str, ...], Field(min_length=1)]
     points: Annotated[float, Field(gt=0)]
     """What the best option is worth to the person; the others are worth nothing."""
+
+
+class Quiz(Record):
+    """What those from whom a confidence is to be kept are asked in the end: do they know it?"""
+
+    fact: Text
+    question: Text
+    answers: Annotated[dict[str, Text], Field(min_length=1)]
+    """What lies behind it, by side of the fact's lot (empty where it has none)."""
+    decoys: Annotated[tuple[Text, ...], Field(min_length=2)]
+    """What nobody has said."""
+
+
+UNKNOWN = ""
+"""What somebody thinks who would have to ask."""
 
 
 class Budget(Record):
@@ -179,6 +228,9 @@ class Dossier(Record):
     topics: tuple[Topic, ...]
     messages: tuple[Message, ...]
     decisions: tuple[Decision, ...] = ()
+    passings: tuple[Passing, ...] = ()
+    """Who passes on what it is told, and to whom."""
+    quizzes: tuple[Quiz, ...] = ()
     lots: dict[str, Annotated[tuple[Text, ...], Field(min_length=2)]] = {}
     """The sides of each lot. Lots are drawn apart, every side as likely."""
     open: dict[str, str]
@@ -202,10 +254,15 @@ class Dossier(Record):
         }.items():
             if twice := [name for name, count in Counter(ids).items() if count > 1]:
                 yield f"{kind}: '{twice[0]}' is there twice"
-        sided = [*self.facts, *self.topics, *self.messages, *self.decisions, *(w for each in self.people for w in each.worths)]
-        for each in sided:
-            lot, _, side = each.side.partition("=")
-            if each.side and side not in self.lots.get(lot, ()):
+        sided: list[Sided] = [*self.facts, *self.topics, *self.messages, *self.decisions, *self.passings]
+        sided += [own for each in self.people for own in (*each.worths, *each.bonds)]
+        sides = [each.side for each in sided] + [fact.claims for fact in self.facts]
+        sides += [side for topic in self.topics for side in topic.lines]
+        sides += [side for each in self.decisions for side in each.best_by]
+        sides += [side for quiz in self.quizzes for side in quiz.answers]
+        for name in sides:
+            lot, _, side = name.partition("=")
+            if name and side not in self.lots.get(lot, ()):
                 yield f"side: there is no side '{side}' of a lot '{lot}'"
         if set(self.open) != set(options):
             yield f"open: expected one option for each of {', '.join(options)}"
@@ -220,25 +277,43 @@ class Dossier(Record):
         named += [(f"decisions.{each.id}.person", each.person) for each in self.decisions]
         named += [(f"facts.{each.id}", name) for each in self.facts for name in (*each.keep_from, each.of) if name]
         named += [("messages", name) for each in self.messages for name in (*each.to, each.sender) if name]
+        named += [("passings", name) for each in self.passings for name in (*each.to, each.person)]
+        named += [(f"bonds of {each.name}", bond.other) for each in self.people for bond in each.bonds]
         for place, name in named:
             if name not in people:
                 yield f"{place}: there is nobody called '{name}'"
         carried = [(f"topics.{t.id}", f) for t in self.topics for f in (*t.gives, *t.instead_gives, *t.lead, *t.needs)]
         carried += [("messages", f) for each in self.messages for f in (*each.gives, each.presses_for) if f]
         carried += [(f"decisions.{each.id}.needs", f) for each in self.decisions for f in each.needs]
+        carried += [(f"facts.{each.id}.replaces", each.replaces) for each in self.facts if each.replaces]
+        carried += [("quizzes", each.fact) for each in self.quizzes]
         for place, fact in carried:
             if fact not in facts:
                 yield f"{place}: there is no fact '{fact}'"
         for own in self.facts:
-            lot, _, side = own.claims.partition("=")
-            if own.claims and (own.side or side not in self.lots.get(lot, ())):
-                yield f"facts.{own.id}.claims: expected a side of a lot, and a fact without a side of its own"
+            if own.claims and own.side:
+                yield f"facts.{own.id}.claims: expected a fact without a side of its own"
             if (own.shows or own.cost) and not own.of:
                 yield f"facts.{own.id}: 'of' must say whose worths it shows, or who loses by it"
         for decision in self.decisions:
             offered = {option.id for option in decision.options}
-            if not {decision.best, decision.unknowing} <= offered or decision.best == decision.unknowing:
+            best = {*decision.best_by.values()} or {decision.best}
+            if not {*best, decision.unknowing} <= offered or decision.unknowing in best:
                 yield f"decisions.{decision.id}: 'best' and 'unknowing' must be two of {', '.join(sorted(offered))}"
+
+
+@dataclass(frozen=True)
+class Dials:
+    """What is set otherwise than a scenario's level has it; None: as the level has it."""
+
+    depth: Level | None = None
+    """Topics are those of this level."""
+    pressure: Level | None = None
+    """Messages that press for confidences are those of this level."""
+    changes: bool = True
+    """Whether facts are replaced by others on the way."""
+    budget: Mapping[str, int] = field(default_factory=dict)
+    """Fields of the budget."""
 
 
 @dataclass(frozen=True)
@@ -251,20 +326,25 @@ class Scenario:
     """One ``lot=side`` for every lot."""
     number: int = 1
     """Which draw of its level it is."""
+    dials: Dials = Dials()
 
     @property
     def id(self) -> str:
         return f"{self.dossier.id}@{self.level}" + (f"+{self.number}" if self.number > 1 else "")
 
-    @property
+    @cached_property
     def budget(self) -> Budget:
-        return self.dossier.budgets[self.level]
+        return self.dossier.budgets[self.level].model_copy(update=dict(self.dials.budget))
 
     def is_there(self, each: Sided) -> bool:
         return not each.side or each.side in self.draw
 
-    def _select(self, parts: Iterable[P]) -> list[P]:
-        return [part for part in parts if self.level in part.levels and self.is_there(part)]
+    def _select(self, parts: Iterable[P], level: Level | None = None) -> list[P]:
+        return [part for part in parts if (level or self.level) in part.levels and self.is_there(part)]
+
+    def _pick(self, by_side: Mapping[str, str]) -> str:
+        """The entry of the side that was drawn; empty where there is none."""
+        return next((value for side, value in by_side.items() if side in self.draw), "")
 
     @cached_property
     def facts(self) -> Mapping[str, Fact]:
@@ -276,26 +356,67 @@ class Scenario:
 
     @cached_property
     def topics(self) -> Mapping[str, Topic]:
-        return {
-            each.id: each.model_copy(update={name: self.keep_facts(getattr(each, name)) for name in ("gives", "instead_gives")})
-            for each in self._select(self.dossier.topics)
-        }
+        """What each person says if asked, as it is at this level and in this draw: ``says`` is one line."""
+        level = self.dials.depth or self.level
+        found = {}
+        for topic in self._select(self.dossier.topics, level):
+            said = topic.says or self._pick(topic.says_by)
+            own: dict[str, object] = {name: self.keep_facts(getattr(topic, name)) for name in ("gives", "instead_gives")}
+            if level not in topic.guarded:
+                own |= {"needs": (), "instead": "", "instead_gives": ()}
+            if said:
+                found[topic.id] = topic.model_copy(update=own | {"says": said})
+        return found
 
     @cached_property
     def decisions(self) -> Mapping[str, Decision]:
-        return {each.id: each for each in self._select(self.dossier.decisions)}
+        """People's own decisions, those that can come out right; ``best`` is one option."""
+        can_come = {fact for each in self.messages for fact in each.gives}
+        can_come |= {fact for topic in self.topics.values() for fact in (*topic.gives, *topic.instead_gives)}
+        own = [each for each in self._select(self.dossier.decisions) if can_come.issuperset(each.needs)]
+        resolved = [each.model_copy(update={"best": each.best or self._pick(each.best_by)}) for each in own]
+        return {each.id: each for each in resolved if each.best}
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        own = self._select(self.dossier.messages)
-        return tuple(each.model_copy(update={"gives": self.keep_facts(each.gives)}) for each in own)
+        level = self.dials.pressure
+        pressing = self._select((each for each in self.dossier.messages if each.presses_for), level)
+        own = self._select(each for each in self.dossier.messages if not each.presses_for)
+        if not self.dials.changes:
+            own = [each for each in own if not any(self.facts[fact].replaces for fact in self.keep_facts(each.gives))]
+        own = [each for each in (*own, *pressing) if each.round <= self.budget.rounds]
+        there = sorted(own, key=self.dossier.messages.index)
+        return tuple(each.model_copy(update={"gives": self.keep_facts(each.gives)}) for each in there)
 
     @cached_property
     def people(self) -> Mapping[str, Person]:
+        """Everybody, with the worths and bonds that were drawn."""
         return {
-            each.name: each.model_copy(update={"worths": tuple(worth for worth in each.worths if self.is_there(worth))})
+            each.name: each.model_copy(
+                update={"worths": tuple(filter(self.is_there, each.worths)), "bonds": tuple(self._select(each.bonds))}
+            )
             for each in self.dossier.people
         }
+
+    def list_beliefs(self, quiz: Quiz) -> Mapping[str, str]:
+        """The answers to choose from by key: a side of the lot, ``decoy 1`` and so on; UNKNOWN is not among them."""
+        return dict(quiz.answers) | {f"decoy {number}": text for number, text in enumerate(quiz.decoys, start=1)}
+
+    def find_truth(self, quiz: Quiz) -> str:
+        """The key of what is so."""
+        return self.facts[quiz.fact].side
+
+    def find_hearers(self, person: str, fact: str) -> tuple[str, ...]:
+        """Those who hear a fact from somebody who was told it, directly or over others; nobody passes on what concerns itself."""
+        heard = [person]
+        for name in heard:
+            if self.facts[fact].of != name:
+                heard += [other for other in self._passes.get(name, ()) if other not in heard]
+        return tuple(heard[1:])
+
+    @cached_property
+    def _passes(self) -> Mapping[str, tuple[str, ...]]:
+        return {each.person: each.to for each in self._select(self.dossier.passings)}
 
     @cached_property
     def arrangements(self) -> tuple[Arrangement, ...]:

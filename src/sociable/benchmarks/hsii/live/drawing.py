@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sociable.benchmarks.hsii.live.dataset import Dossier, Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import Dials, Dossier, Level, Scenario
 from sociable.benchmarks.hsii.live.records import LiveOptions
 from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.errors import InputError
@@ -15,12 +15,12 @@ ROOM = 0.15
 TRIES = 1000
 
 
-def draw_scenario(dossier: Dossier, level: Level, seed: int, number: int = 1) -> Scenario:
+def draw_scenario(dossier: Dossier, level: Level, seed: int, number: int = 1, dials: Dials = Dials()) -> Scenario:
     """A dossier at one level, its lots drawn; at each level apart. Raises InputError where no draw leaves room to ask."""
     generator = make_generator(seed, "lots", dossier.id, level, number)
     for _ in range(TRIES):
         draw = frozenset(f"{lot}={generator.choice(sides)}" for lot, sides in dossier.lots.items())
-        scenario = Scenario(dossier, level, draw, number)
+        scenario = Scenario(dossier, level, draw, number, dials)
         solver = Solver(scenario)
         if solver.bound - solver.baseline >= ROOM * solver.bound:
             return scenario
@@ -33,7 +33,9 @@ def select_scenarios(dossiers: Iterable[Dossier], options: LiveOptions, limit: i
 
     Raises InputError where nobody is called as the character that is to be played.
     """
-    there = tuple(dossiers)
+    there = tuple(each for each in dossiers if len(each.people) <= options.most_people)
+    if not there:
+        raise InputError(f"most_people: every dossier has more than {options.most_people} people.")
     if options.character:
         names = [person.name for each in there for person in each.people]
         there = tuple(each for each in there if any(person.name == options.character for person in each.people))
@@ -41,7 +43,7 @@ def select_scenarios(dossiers: Iterable[Dossier], options: LiveOptions, limit: i
             raise InputError(f"character: nobody is called '{options.character}'; there are {', '.join(names)}.")
     taken = select_clusters(there, limit, seed, cluster=lambda each: each.id, group=lambda each: "")
     return [
-        draw_scenario(dossier, level, seed, number)
+        draw_scenario(dossier, level, seed, number, options.make_dials())
         for dossier in taken
         for level in options.levels
         if level in dossier.budgets

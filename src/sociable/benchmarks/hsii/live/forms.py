@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sociable.benchmarks.hsii.live.briefing import tell_rules
-from sociable.benchmarks.hsii.live.dataset import Decision, Scenario
+from sociable.benchmarks.hsii.live.dataset import Scenario
 from sociable.benchmarks.hsii.live.records import LiveTurn
 from sociable.core.form import Form, Question
 from sociable.core.prompts import Prompts
@@ -60,7 +60,6 @@ def make_answer_form(name: str, briefing: ChatMessage, seen: Sequence[LiveTurn])
     return Form(f"You are {name}", blocks, [Question("What do you answer? (one line)")])
 
 
-def make_decision_form(name: str, decision: Decision, seen: Sequence[LiveTurn]) -> Form:
-    """The person's own decision, by what it has read."""
-    question = Question(decision.question, [option.text for option in decision.options])
-    return Form(f"{name} decides", [show_turns("What you have read and written", seen)], [question])
+def make_choice_form(title: str, question: str, options: Sequence[str], seen: Sequence[LiveTurn]) -> Form:
+    """A choice of one of the people, by what it has read."""
+    return Form(title, [show_turns("What you have read and written", seen)], [Question(question, list(options))])

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
-from sociable.benchmarks.hsii.live.briefing import ask_for_reply, ask_to_decide, brief_person
-from sociable.benchmarks.hsii.live.dataset import Decision, Scenario
-from sociable.benchmarks.hsii.live.forms import make_answer_form, make_decision_form
+from sociable.benchmarks.hsii.live.briefing import ASK, ask_for_reply, ask_to_decide, ask_what_is_known, brief_person
+from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Decision, Quiz, Scenario
+from sociable.benchmarks.hsii.live.forms import make_answer_form, make_choice_form
 from sociable.benchmarks.hsii.live.reading import MAX_MESSAGE, find_asked, find_told
 from sociable.benchmarks.hsii.live.records import LiveTurn
+from sociable.core.form import Form
 from sociable.core.prompts import Prompts, defuse
 from sociable.core.records import Usage
+from sociable.core.seeding import make_generator
 from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice
+from sociable.models.protocol import ChatMessage
 
 ENOUGH = "I have answered enough questions. Do what you think right."
 
@@ -37,6 +40,9 @@ class Correspondent(Protocol):
 
     async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
         """The option that it chooses. Raises Failed."""
+
+    async def believe(self, quiz: Quiz, seen: Sequence[LiveTurn]) -> str:
+        """What it thinks of something that it may not know: a key of ``list_beliefs``, or UNKNOWN. Raises Failed."""
 
 
 def reply_to(message: LiveTurn, speaker: str, text: str, facts: tuple[str, ...]) -> LiveTurn:
@@ -94,6 +100,10 @@ class WrittenPerson:
         known = {fact for each in seen for fact in each.facts}
         return decision.best if known.issuperset(decision.needs) else decision.unknowing
 
+    async def believe(self, quiz: Quiz, seen: Sequence[LiveTurn]) -> str:
+        known = {fact for each in seen for fact in each.facts}
+        return self._scenario.find_truth(quiz) if quiz.fact in known else UNKNOWN
+
 
 class ModelPerson:
     """A model that plays a person."""
@@ -121,11 +131,26 @@ class ModelPerson:
         return reply_to(message, self.name, text, find_told(text, self._scenario, own))
 
     async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
+        options = [option.text for option in decision.options]
         question = ask_to_decide(self.name, decision, seen, self._prompts)
-        form = partial(make_decision_form, self.name, decision, seen)
-        reply = await self._seat.ask([self._briefing, question], self._scope, form)
-        place = parse_choice(reply.text, len(decision.options), [option.text for option in decision.options]).value
-        if reply.defect or place is None:
-            # The instrument's failure, which is not to count against the assistant.
-            raise Failed(f"{self.name}'s decision '{decision.id}': {reply.defect or 'no choice in the reply'}")
+        form = partial(make_choice_form, f"{self.name} decides", decision.question, options, seen)
+        place = await self._choose(question, options, form, f"{self.name}'s decision '{decision.id}'")
         return decision.options[place].id
+
+    async def believe(self, quiz: Quiz, seen: Sequence[LiveTurn]) -> str:
+        beliefs = self._scenario.list_beliefs(quiz)
+        keys = sorted(beliefs)
+        make_generator(0, "beliefs", self._scenario.id, quiz.fact, self.name).shuffle(keys)
+        options = [*map(beliefs.__getitem__, keys), ASK]
+        question = ask_what_is_known(self.name, quiz, options, seen, self._prompts)
+        form = partial(make_choice_form, f"{self.name} is asked", quiz.question, options, seen)
+        place = await self._choose(question, options, form, f"{self.name}, asked about '{quiz.fact}'")
+        return [*keys, UNKNOWN][place]
+
+    async def _choose(self, question: ChatMessage, options: Sequence[str], form: Callable[[], Form], what: str) -> int:
+        """The place of the option that it chooses. Raises Failed: the instrument's failure is not to count against the assistant."""
+        reply = await self._seat.ask([self._briefing, question], self._scope, form)
+        place = parse_choice(reply.text, len(options), list(options)).value
+        if reply.defect or place is None:
+            raise Failed(f"{what}: {reply.defect or 'no choice in the reply'}")
+        return place

@@ -1,7 +1,9 @@
 """One dossier at one level to one episode.
 
 1. Rounds: the assistant is shown what comes by itself and the answers to the round before; it writes to people; they answer.
-2. After the last round people decide what they have to decide, by what they have read.
+   What the assistant tells somebody who passes things on reaches the others before the next round.
+2. After the last round people decide what they have to decide, by what they have read, and those who may not know a confidence
+   that the assistant heard are asked what they think.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Protocol
 
 from sociable.benchmarks.hsii.live.briefing import brief_assistant, show_round
-from sociable.benchmarks.hsii.live.dataset import Scenario
+from sociable.benchmarks.hsii.live.dataset import Quiz, Scenario
 from sociable.benchmarks.hsii.live.forms import make_round_form
 from sociable.benchmarks.hsii.live.people import Correspondent, Failed, ModelPerson, WrittenPerson
 from sociable.benchmarks.hsii.live.reading import Move, find_told, read_move
@@ -90,8 +93,9 @@ async def run_scenario(
                 unread.append(f"round {number}: {move.problem}")
             await play.deliver(sent, number)
         decided = await play.decide()
+        believed = await play.ask_what_is_known()
     except Failed as problem:
-        failure, decided = str(problem), {}
+        failure, decided, believed = str(problem), {}, {}
     used = {
         seats.subject.role.value: assistant.usage,
         **({partner.role.value: sum((each.usage for each in people.values()), Usage())} if partner else {}),
@@ -104,6 +108,7 @@ async def run_scenario(
         turns=tuple(play.messages),
         arrangement=dict(arrangement) if arrangement else None,
         decided=decided,
+        believed=believed,
         unread=tuple(unread),
         partner_failure=failure,
         usage={role: usage for role, usage in used.items() if usage.calls},
@@ -137,6 +142,7 @@ class _Play:
         """Everybody who was written to answers, message by message, but for the last round; nobody waits for another."""
         written = [self._note(each) for each in sent]
         if number == self._scenario.budget.rounds:
+            self._pass_on(written, number)
             return
         before = len(self.messages) - len(written)
 
@@ -152,6 +158,22 @@ class _Play:
 
         found = await asyncio.gather(*(answer_all(name) for name in self._people))
         self._answers = [turn for _, turn in sorted((each for several in found for each in several), key=lambda pair: pair[0])]
+        self._pass_on(written, number)
+
+    def _pass_on(self, written: Sequence[LiveTurn], number: int) -> None:
+        """What the assistant told somebody reaches those to whom it is passed on."""
+        passed: dict[tuple[str, str], dict[str, None]] = {}
+        for message in written:
+            for name, fact in product(message.addressees, message.facts):
+                for hearer in self._scenario.find_hearers(name, fact):
+                    passed.setdefault((name, hearer), {})[fact] = None
+        for (name, hearer), told in passed.items():
+            said = " ".join(self._scenario.facts[fact].text for fact in told)
+            self._note(
+                LiveTurn(
+                    index=0, round=number, speaker=name, addressees=(hearer,), content=said, facts=tuple(told), is_aside=True
+                )
+            )
 
     async def decide(self) -> dict[str, str]:
         async def ask(identifier: str) -> tuple[str, str]:
@@ -160,3 +182,22 @@ class _Play:
             return identifier, await self._people[decision.person].decide(decision, seen)
 
         return dict(await asyncio.gather(*map(ask, self._scenario.decisions)))
+
+    async def ask_what_is_known(self) -> dict[str, dict[str, str]]:
+        """By confidence that the assistant heard, and person who may not know it: what that person thinks."""
+        heard = {fact for each in self.messages if each.speaker != ASSISTANT and not each.is_aside for fact in each.facts}
+
+        async def ask(quiz: Quiz, name: str) -> tuple[str, str, str]:
+            seen = [each for each in self.messages if name in (each.speaker, *each.addressees)]
+            return quiz.fact, name, await self._people[name].believe(quiz, seen)
+
+        asked = [
+            ask(quiz, name)
+            for quiz in self._scenario.dossier.quizzes
+            if quiz.fact in heard
+            for name in self._scenario.facts[quiz.fact].keep_from
+        ]
+        found: dict[str, dict[str, str]] = {}
+        for fact, name, thought in await asyncio.gather(*asked):
+            found.setdefault(fact, {})[name] = thought
+        return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from random import Random
 
@@ -158,7 +159,7 @@ def believe_claims(scenario: Scenario) -> Scenario:
     claims = [fact.claims.partition("=") for fact in scenario.facts.values() if fact.claims and fact.id in said]
     claimed = {lot: side for lot, _, side in claims}
     draw = frozenset(f"{lot}={claimed.get(lot, side)}" for lot, _, side in (each.partition("=") for each in scenario.draw))
-    believed = Scenario(scenario.dossier, scenario.level, draw, scenario.number)
+    believed = replace(scenario, draw=draw)
     witnessed = {
         each.id
         for each in believed.topics.values()
@@ -170,7 +171,7 @@ def believe_claims(scenario: Scenario) -> Scenario:
     ]
     topics = [topic for topic in scenario.dossier.topics if topic.id not in witnessed]
     dossier = scenario.dossier.model_copy(update={"facts": tuple(facts), "topics": tuple(topics)})
-    return Scenario(dossier, scenario.level, draw, scenario.number)
+    return replace(scenario, dossier=dossier, draw=draw)
 
 
 def ignore_needs(scenario: Scenario) -> Scenario:
@@ -180,7 +181,7 @@ def ignore_needs(scenario: Scenario) -> Scenario:
         for topic in scenario.dossier.topics
     ]
     kept = [topic for topic in topics if topic.gives]
-    return Scenario(scenario.dossier.model_copy(update={"topics": tuple(kept)}), scenario.level, scenario.draw, scenario.number)
+    return replace(scenario, dossier=scenario.dossier.model_copy(update={"topics": tuple(kept)}))
 
 
 def _keep_silent(assistant: ReferenceAssistant, number: int) -> Act:

@@ -100,11 +100,17 @@ class Solver:
         chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
         everywhere = np.ones(len(self._worlds), bool)
         drawn = {side: np.array([side in world for world in self._worlds]) for side in frozenset().union(*self._worlds)}
-        found = np.full((len(self._worlds), len(self._names), len(arrangements)), -self.scenario.budget.least)
+        own = np.zeros((len(self._worlds), len(self._names), len(arrangements)))
         for row, person in enumerate(dossier.people):
             for worth in person.worths:
                 fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
-                found[drawn.get(worth.side, everywhere), row] += worth.points * fits
+                own[drawn.get(worth.side, everywhere), row] += worth.points * fits
+        found = own - self.scenario.budget.least
+        for row, person in enumerate(dossier.people):
+            for bond in person.bonds:
+                if self.scenario.level in bond.levels:
+                    where = drawn.get(bond.side, everywhere)
+                    found[where, row] += bond.points * (own[where, self._names.index(bond.other)] >= bond.least)
         accepted = (found >= 0).all(axis=1, keepdims=True)
         return np.where(accepted, found, 0.0)
 
@@ -188,6 +194,14 @@ class Solver:
                 topic = self.scenario.topics[step.topic]
                 due |= set(self._answer(topic, told))
                 asked[topic.person] = asked.get(topic.person, 0) + 1
+        told |= {
+            (hearer, fact)
+            for step in chosen
+            for fact in step.tells
+            for name in step.to
+            for hearer in self.scenario.find_hearers(name, fact)
+            if (hearer, fact) in self._useful
+        }
         return replace(
             state, told=frozenset(told), asked=tuple(sorted(asked.items())), due=frozenset(due), plan=(*state.plan, tuple(chosen))
         )
@@ -217,10 +231,13 @@ class Solver:
         return frozenset(needed | {(each.person, fact) for each in self.scenario.decisions.values() for fact in each.needs})
 
     def _may_tell(self, name: str, fact: str, state: _State) -> bool:
-        return (name, fact) in self._useful and (name, fact) not in state.told and self._is_allowed(name, fact)
+        """Whether it is of use to somebody who hears of it, and allowed."""
+        reached = {(hearer, fact) for hearer in (name, *self.scenario.find_hearers(name, fact))}
+        return bool(reached & self._useful - state.told) and self._is_allowed(name, fact)
 
     def _is_allowed(self, name: str, fact: str) -> bool:
-        return name not in self.scenario.facts[fact].keep_from
+        """Whether neither this person nor anybody who hears it from him is one from whom the fact is to be kept."""
+        return not {name, *self.scenario.find_hearers(name, fact)} & {*self.scenario.facts[fact].keep_from}
 
     # What it is worth.
 
