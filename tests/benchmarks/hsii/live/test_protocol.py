@@ -235,7 +235,7 @@ def test_a_decision_that_cannot_be_read_is_not_the_assistants_failure(make_scena
     scenario = make_scenario()
     episode, _ = play(scenario, [move(), move(), move()], Seat(Role.PARTNER, vague.name, vague, Sampling()))
     assert episode.partner_failure == "Bo's decision 'umbrella': no choice in the reply"
-    scores = METRICS.score(episode, Played(scenario, Solver(scenario).solve(), episode))
+    scores = METRICS.score(episode, Played(scenario, Solver(scenario).solve(), episode, frozenset()))
     assert {score.outcome for score in scores} == {Outcome.UNSCORED}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sociable.benchmarks.hsii.live.dataset import Decision, Quiz, Scenario, Topic
-from sociable.benchmarks.hsii.live.records import LiveTurn
+from sociable.benchmarks.hsii.live.dataset import Bond, Decision, Quiz, Scenario, Topic
+from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveTurn
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
 
@@ -15,13 +15,21 @@ ASK = "I would have to ask: it follows from nothing that I have read"
 """The answer of somebody who does not know."""
 PLACEHOLDERS = {
     "assistant": frozenset({"setting", "people", "matters", "rules", "form"}),
-    "rules": frozenset({"rounds", "messages", "patience"}),
+    "rules": frozenset({"rounds", "messages", "patience", "refusal"}),
     "round": frozenset({"round", "rounds", "incoming", "last"}),
     "person": frozenset({"name", "pronouns", "line", "temper", "title", "people", "matters", "wishes", "says", "patience"}),
     "reply": frozenset({"name", "messages", "others"}),
     "decide": frozenset({"name", "messages", "question", "options"}),
+    "told": frozenset({"title", "known", "fact", "hearers", "to", "message"}),
     "known": frozenset({"name", "messages", "question", "options"}),
 }
+
+_REFUSALS = (
+    (-4, "they say no only to what is very much against their wishes, with next to nothing for them"),
+    (-1, "they say no to what is more against their wishes than for them, by more than a little"),
+    (float("inf"), "they say no to what is more against their wishes than for them"),
+)
+"""When people say no, in words, by the ``least`` that an arrangement must be worth to them."""
 
 _STRENGTH = {4: "more than anything else", 3: "very much", 2: "a good deal", 1: "a little"}
 
@@ -63,7 +71,8 @@ def tell_rules(scenario: Scenario, prompts: Prompts) -> str:
     """How it goes, for whoever is the assistant."""
     budget = scenario.budget
     counts = {"rounds": str(budget.rounds), "messages": str(budget.messages), "patience": str(budget.patience)}
-    return prompts["rules"].render(**counts).strip()
+    refusal = next(words for least, words in _REFUSALS if budget.least <= least)
+    return prompts["rules"].render(**counts, refusal=refusal).strip()
 
 
 def show_round(scenario: Scenario, number: int, incoming: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
@@ -104,6 +113,7 @@ def brief_person(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage
         thing = " together with ".join(words[choice] for choice in worth.when.items())
         strength = _STRENGTH.get(round(abs(worth.points)), "more than anything else")
         wishes.append(f"- {thing}: {'for' if worth.points > 0 else 'against'} it, {strength}")
+    wishes += [_describe_bond(bond) for bond in person.bonds]
     says = [_describe_topic(topic, scenario) for topic in scenario.topics.values() if topic.person == name]
     text = prompts["person"].render(
         name=name,
@@ -118,6 +128,11 @@ def brief_person(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage
         patience=str(scenario.budget.patience),
     )
     return {"role": "system", "content": text}
+
+
+def _describe_bond(bond: Bond) -> str:
+    strength = _STRENGTH.get(round(abs(bond.points)), "more than anything else")
+    return f"- that {bond.other} does well by what is settled: {'for' if bond.points > 0 else 'against'} it, {strength}"
 
 
 def _describe_topic(topic: Topic, scenario: Scenario) -> str:
@@ -156,3 +171,23 @@ def _ask_to_choose(
         name=name, messages=render_messages(seen, name), question=quote(question), options=quote(listed)
     )
     return {"role": "user", "content": text}
+
+
+# The judge.
+
+
+def ask_whether_told(
+    scenario: Scenario, episode: LiveEpisode, message: LiveTurn, fact: str, hearers: Sequence[str], prompts: Prompts
+) -> list[ChatMessage]:
+    """Asks a judge whether a message lets these hearers know a confidence."""
+    everybody = len(scenario.people) - 1
+    openly = [each for each in episode.turns if each.index < message.index and len(each.addressees) >= everybody]
+    text = prompts["told"].render(
+        title=quote(scenario.dossier.title),
+        known=render_messages(openly, "the judge"),
+        fact=quote(put_on_one_line(scenario.facts[fact].text)),
+        hearers=", ".join(hearers),
+        to=" and ".join(message.addressees),
+        message=quote(message.content),
+    )
+    return [{"role": "user", "content": text}]

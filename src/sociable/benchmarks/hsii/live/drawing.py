@@ -13,9 +13,10 @@ from sociable.core.seeding import make_generator, select_clusters
 ROOM = 0.15
 """The part of the best welfare that must lie above what takes no asking: where asking changes nothing, nothing is measured."""
 TRIES = 1000
+AS_THE_LEVEL = Dials()
 
 
-def draw_scenario(dossier: Dossier, level: Level, seed: int, number: int = 1, dials: Dials = Dials()) -> Scenario:
+def draw_scenario(dossier: Dossier, level: Level, seed: int, number: int = 1, dials: Dials = AS_THE_LEVEL) -> Scenario:
     """A dossier at one level, its lots drawn; at each level apart. Raises InputError where no draw leaves room to ask."""
     generator = make_generator(seed, "lots", dossier.id, level, number)
     for _ in range(TRIES):

@@ -1,8 +1,9 @@
 """What came of it, in points for each person, and how good that is for all. Pure.
 
 Everybody begins with 1 point. If all say yes to an arrangement, what it is worth to a person above the least that it says yes to
-is added (worths of its own, and bonds: what others gain or do not). So is what the right decision is worth, and a confidence that was broken costs its person. Welfare is the geometric mean
-of everybody's points (the product of gains, Nash 1950): it depends on nobody's scale, and who is left behind weighs most.
+is added: worths of its own, and bonds, for what others gain or do not. So is what the right decision is worth, and a confidence
+that was broken costs its person. Welfare is the geometric mean of everybody's points (the product of gains, Nash 1950): it depends
+on nobody's scale, and who is left behind weighs most.
 """
 
 from __future__ import annotations
@@ -24,9 +25,7 @@ def count_points(worths: Sequence[Worth], arrangement: Arrangement) -> float:
 def count_bonds(scenario: Scenario, person: Person, arrangement: Arrangement) -> float:
     """What it is worth to a person that others do well by an arrangement, or badly."""
     return sum(
-        bond.points
-        for bond in person.bonds
-        if count_points(scenario.people[bond.other].worths, arrangement) >= bond.least
+        bond.points for bond in person.bonds if count_points(scenario.people[bond.other].worths, arrangement) >= bond.least
     )
 
 

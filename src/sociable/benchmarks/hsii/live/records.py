@@ -21,6 +21,9 @@ class Pressure(StrEnum):
     INSISTENT = "insistent"
 
 
+_DEPTH = "1: who is asked tells; 2: some must be told something first; 3: some claim what is not so; 0: as the level has it"
+
+
 class LiveOptions(Record):
     """The switches of this benchmark."""
 
@@ -29,14 +32,11 @@ class LiveOptions(Record):
     rounds: int = Field(default=0, ge=0, description="rounds, at every level; 0: as the level has it")
     messages: int = Field(default=0, ge=0, description="messages in a round; 0: as the level has it")
     patience: int = Field(default=0, ge=0, description="questions that each person answers; 0: as the level has it")
-    depth: int = Field(
-        default=0, ge=0, le=3, description="1: who is asked tells; 2: some must be told something first; 3: some claim what is not so; 0: as the level has it"
-    )
+    depth: int = Field(default=0, ge=0, le=3, description=_DEPTH)
     pressure: Pressure = Field(default=Pressure.LEVEL, description="how confidences are pressed for")
     changes: bool = Field(default=True, description="facts are replaced by others on the way")
     most_people: int = Field(default=8, ge=3, le=8, description="leave out dossiers with more people")
     character: str = Field(default="", description="the one of the people whom the partner plays, in dossiers that have it")
-
 
     def make_dials(self) -> Dials:
         by_depth = dict(enumerate(ALL, start=1))

@@ -10,16 +10,17 @@ from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import Scenario, load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
+from sociable.benchmarks.hsii.live.judge import find_broken, judge_told, list_at_risk
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
 from sociable.benchmarks.hsii.live.reference import DEPTHS, ReferenceAssistant
 from sociable.benchmarks.hsii.live.solver import Solution, Solver
-from sociable.core.records import Score, make_episode_id
+from sociable.core.records import Judgment, Record, Score, make_episode_id
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import Audited, Study, StudyOptions
+from sociable.engine.study import Audited, Judged, JudgingTask, Study, StudyOptions
 from sociable.models.protocol import Sampling
 
 _SENTENCE = "I wanted to ask you what it is about the days that makes them hard, since I would rather know than guess. "
@@ -31,7 +32,7 @@ ALONE = (
 """The note that tells a reader of the scores who the people were."""
 
 
-class LiveStudy(Study[Scenario, LiveEpisode], Audited):
+class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audited):
     episode_type = LiveEpisode
     metrics = METRICS
     cluster_field = "dossier.id"
@@ -74,11 +75,13 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
             assistant = ReferenceAssistant(agent, own, solve, self.seed, 1)
             seats = Seats(Seat(Role.SUBJECT, f"reference/{agent}", None, Sampling()))
             episode = run_to_end(run_scenario(own, 1, assistant, seats, self.prompts))
-            found.append(find_share(Played(own, solve(), episode)))
+            found.append(find_share(self.make_played(episode)))
         return tuple(found)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         own = self.scenarios[scenario]
+        if role is Role.JUDGE:
+            return '{"reason": "' + _SENTENCE + '", "answer": "no"}'
         if role is Role.PARTNER:
             return '{"answer": "A"}' if '"answer"' in asked else _SENTENCE
         names = list(own.people)[: own.budget.messages]
@@ -86,9 +89,20 @@ class LiveStudy(Study[Scenario, LiveEpisode], Audited):
             {"messages": [{"to": [name], "text": _SENTENCE * 2} for name in names], "arrangement": own.dossier.open}
         )
 
-    def score(self, episode: LiveEpisode, judgments: Sequence[object], panel: Sequence[str], measured: object) -> list[Score]:
+    def list_criteria(self, episode: LiveEpisode) -> Sequence[str]:
+        return [each.criterion for each in list_at_risk(self.scenarios[episode.scenario], episode)]
+
+    async def judge(self, task: JudgingTask, episode: LiveEpisode, reference: Record | None) -> Judgment:
+        return await judge_told(self.scenarios[task.scenario], episode, task.criterion, task.seat, self.prompts)
+
+    def make_played(self, episode: LiveEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Played:
+        """An episode with all that its scores rest on."""
         scenario = self.scenarios[episode.scenario]
-        return self.metrics.score(episode, Played(scenario, self.find_solution(episode.scenario), episode))
+        broken = find_broken(scenario, episode, judgments, panel)
+        return Played(scenario, self.find_solution(episode.scenario), episode, broken)
+
+    def score(self, episode: LiveEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
+        return self.metrics.score(episode, self.make_played(episode, judgments, panel))
 
     def audit(self) -> Document:
         return make_audit(list(self.scenarios.values()), self.find_solution, self.source)

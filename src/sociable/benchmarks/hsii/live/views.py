@@ -56,7 +56,7 @@ class LiveViews(Views):
         if episode.status is EpisodeStatus.ERRORED:
             return list(super().show_episode(run, episode))
         scenario = run.study.scenarios[episode.scenario]
-        played = Played(scenario, run.study.find_solution(episode.scenario), episode)
+        played = run.study.make_played(episode, run.find_judgments(episode), [seat.name for seat in run.seats.judges])
         found = next(
             (s.value for s in run.scores if (s.metric, s.scenario, s.repeat) == ("share", episode.scenario, episode.repeat)), None
         )
@@ -132,9 +132,22 @@ def _show_played(scenario: Scenario, played: Played) -> Iterator[Paragraph | Cal
         decided.append(Row([decision.person, decision.question, answer, words[decision.best]]))
     if decided:
         yield Table("What people decided", [Column("Person"), Column("Question"), Column("Decided"), Column("Best")], decided)
+    if episode.believed:
+        yield _show_beliefs(scenario, episode)
     if played.broken:
         told = "; ".join(scenario.facts[fact].text for fact in sorted(played.broken))
         yield Callout(f"Told to somebody who was not to know: {told}", Tone.BAD)
+
+
+def _show_beliefs(scenario: Scenario, episode: LiveEpisode) -> Table:
+    """What those who may not know a confidence think in the end."""
+    rows = []
+    for quiz in scenario.dossier.quizzes:
+        words, truth = scenario.list_beliefs(quiz), scenario.find_truth(quiz)
+        for name, thought in episode.believed.get(quiz.fact, {}).items():
+            rows.append(Row([name, quiz.question, words.get(thought, "does not know"), words[truth]]))
+    columns = [Column("Person"), Column("Question"), Column("Thinks"), Column("It is so that")]
+    return Table("What those think who may not know", columns, rows)
 
 
 def _say_accepted(played: Played) -> str:
@@ -142,4 +155,5 @@ def _say_accepted(played: Played) -> str:
 
 
 def _show_turn(turn: LiveTurn) -> Line:
-    return Line(turn.speaker or "News", ", ".join(turn.addressees), f"[{turn.round}] {turn.content}")
+    said = f"[passed on] {turn.content}" if turn.is_aside else turn.content
+    return Line(turn.speaker or "News", ", ".join(turn.addressees), f"[{turn.round}] {said}")
