@@ -32,6 +32,7 @@ _RECIPES = {
     "anteval-characters": "sociable.datasets.recipes.anteval.characters",
     "hsii": "sociable.datasets.recipes.hsii.news",
     "hsii-dialogues": "sociable.datasets.recipes.hsii.dialogues",
+    "hsii-live": "sociable.datasets.recipes.hsii.live.dossiers",
 }
 """The recipes' modules. They are imported when asked for, so that the command line starts at once."""
 

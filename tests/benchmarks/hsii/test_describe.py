@@ -147,6 +147,7 @@ def test_optional_fields_are_shares_of_cases(cases: list[Case]) -> None:
         "why": "50.0%",
         "weaker": "50.0%",
         "better": "0.0%",
+        "acceptable": "0.0%",
         "must_convey": "50.0%",
         "already_said": "0.0%",
         "readings": "0.0%",

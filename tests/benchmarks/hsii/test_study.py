@@ -91,7 +91,7 @@ def test_stages_that_lack_their_ground_are_refused(study: Open, numbers: tuple[i
             [
                 "'delta'",
                 "hsii has no option",
-                "stages, alpha, beta, gamma, long_run_turns, format, ties, forced_target, judge_behaviour, cumulative",
+                "stages, alpha, beta, gamma, long_run_turns, format, ties, golden, forced_target, judge_behaviour, cumulative",
             ],
         ),
     ],

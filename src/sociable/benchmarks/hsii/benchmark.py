@@ -12,7 +12,7 @@ BENCHMARK = Benchmark(
     views="sociable.benchmarks.hsii.views:HSIIViews",
     cluster_unit="dialogue",
     reference_agents={
-        Role.SUBJECT: ("better", "oracle", "heuristic", "random", "silent"),
+        Role.SUBJECT: ("better", "brief", "oracle", "heuristic", "random", "silent"),
         Role.PARTNER: ("heuristic",),
         Role.REFERENCE: ("oracle",),
         Role.JUDGE: ("rule",),

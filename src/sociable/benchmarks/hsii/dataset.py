@@ -119,6 +119,8 @@ class CaseNotes(Record):
     """The reason why this character comes first."""
     weaker: WeakerResponse | None = None
     better: BetterResponse | None = None
+    acceptable: tuple[Text, ...] = ()
+    """Other responses to the golden addressee that are as good as the golden one."""
     must_convey: tuple[Point, ...] = ()
     already_said: tuple[SaidAlready, ...] = ()
     """Things a reply need not ask for again (section 6.3)."""
@@ -260,6 +262,11 @@ class Case(CaseNotes):
         """The SHA-256 of all that a conversation about this case depends on: a reference fits as long as it stays the same."""
         parts = (self.topic, self.background.model_dump(), [m.model_dump() for m in self.messages], self.golden.model_dump())
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
+
+    @property
+    def shortest(self) -> str:
+        """The golden response, or the acceptable one with the fewest words."""
+        return min((self.golden.content, *self.acceptable), key=lambda text: len(text.split()))
 
     @property
     def waiting(self) -> dict[str, str]:

@@ -24,9 +24,10 @@ from sociable.benchmarks.hsii.measure import (
     measure_leaks,
     measure_points,
 )
-from sociable.benchmarks.hsii.records import CONFLICT, JUDGED, LEAK, HSIIEpisode, ReferenceConversation, Stage
+from sociable.benchmarks.hsii.records import CONFLICT, JUDGED, LEAK, GoldenWords, HSIIEpisode, ReferenceConversation, Stage
 from sociable.core.prompts import Prompts
 from sociable.core.records import Verdict
+from sociable.core.seeding import make_generator
 from sociable.engine.seats import Role, Seat
 from sociable.judging.answers import judge_yes_no
 from sociable.judging.pairwise import Comparison, Pair, PairJudgment, judge_pair
@@ -71,10 +72,16 @@ def _find_fact(case: Case, episode: HSIIEpisode, criterion: str) -> tuple[Privat
 
 
 async def judge_stage(
-    case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat, reference: ReferenceConversation | None, prompts: Prompts
+    case: Case,
+    episode: HSIIEpisode,
+    stage: Stage,
+    seat: Seat,
+    reference: ReferenceConversation | None,
+    prompts: Prompts,
+    golden: str = "",
 ) -> PairJudgment:
     """One judge's verdict on one stage, or why there is none."""
-    pair = make_pair(case, episode, stage, reference)
+    pair = make_pair(case, episode, stage, reference, golden)
     if seat.model is None and not case.must_convey:
         pair = "the scenario has no rules for reference/rule"
     if isinstance(pair, str):
@@ -90,18 +97,32 @@ async def judge_stage(
     return await judge_pair(pair, comparison, seat, episode, stage.value)
 
 
-def make_pair(case: Case, episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> Pair | str:
-    """Both sides as a model or a person reads them; or which instrument has failed, so that there is nothing to show."""
+def find_golden_words(case: Case, wanted: GoldenWords, seed: int) -> str:
+    """The words that first utterances are compared with."""
+    if wanted is GoldenWords.SHORTEST:
+        return case.shortest
+    if wanted is GoldenWords.DRAWN:
+        return make_generator(seed, "golden", case.id).choice((case.golden.content, *case.acceptable))
+    return case.golden.content
+
+
+def make_pair(
+    case: Case, episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None, golden: str = ""
+) -> Pair | str:
+    """Both sides as a model or a person reads them; or which instrument has failed, so that there is nothing to show.
+
+    ``golden`` are the words that the first utterance is compared with; empty: the golden response.
+    """
     if stage is Stage.FIRST_UTTERANCE:
-        return Pair(subject=episode.turns[0].content, golden=case.golden.content)
+        return Pair(subject=episode.turns[0].content, golden=golden or case.golden.content)
     if episode.long_run_failure:
         return f"partner: {episode.long_run_failure}"
     if reference is None:
         return "no reference conversation for this case"
     if reference.failure:
         return f"reference: {reference.failure}"
-    subject, golden = (render_transcript(turns, case.golden.role_to) for turns in (episode.turns, reference.turns))
-    return Pair(subject, golden)
+    sides = (render_transcript(turns, case.golden.role_to) for turns in (episode.turns, reference.turns))
+    return Pair(*sides)
 
 
 def list_rated_participants(case: Case, episode: HSIIEpisode) -> Mapping[str, RatedParticipant]:

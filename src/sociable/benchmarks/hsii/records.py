@@ -42,6 +42,16 @@ JUDGED = (Stage.FIRST_UTTERANCE, Stage.LONG_RUN)
 """The stages that are scored by judges' opinions."""
 
 
+class GoldenWords(StrEnum):
+    """Which of a case's good responses the first utterance is compared with."""
+
+    FIRST = "first"
+    """The data's golden response, as in the paper."""
+    SHORTEST = "shortest"
+    DRAWN = "drawn"
+    """One of them, by lot for each case."""
+
+
 class HSIIOptions(Record):
     """The switches; the defaults reproduce Table 1's form of the score."""
 
@@ -55,6 +65,9 @@ class HSIIOptions(Record):
     )
     format: Literal["lenient", "strict"] = Field(default="lenient", description="the way in which replies are read (App. B.5)")
     ties: Literal["wins", "half"] = Field(default="wins", description="the worth of a tie in r3 and r4: nothing, or half")
+    golden: GoldenWords = Field(
+        default=GoldenWords.FIRST, description="the response that first utterances are compared with, of those that are as good"
+    )
     forced_target: bool = Field(default=False, description="name the golden addressee to the model and ask for words only")
     judge_behaviour: bool = Field(
         default=True,

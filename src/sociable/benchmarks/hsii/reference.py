@@ -49,7 +49,7 @@ class ReferenceAssistant(WrittenPart):
 
 
 def make_assistant(agent: str, case: Case, seed: int, repeat: int) -> ReferenceAssistant:
-    """The agent named ``better``, ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``."""
+    """The agent named ``better``, ``brief``, ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``."""
     kind, _, rate = agent.partition("@")
     # The oracle's draws do not depend on its error rate, so that its errors are nested.
     generator = make_generator(seed, "reference", kind, case.id, repeat)
@@ -76,6 +76,11 @@ def _choose_better(case: Case, generator: Random, error_rate: float) -> Choice:
     return case.golden.role_to, case.better.content if case.better else case.golden.content
 
 
+def _choose_brief(case: Case, generator: Random, error_rate: float) -> Choice:
+    """Knows the shortest response that is as good as the golden one: a judge who prefers length puts it below."""
+    return case.golden.role_to, case.shortest
+
+
 def _choose_by_turn(case: Case, generator: Random, error_rate: float) -> Choice:
     """Answers whoever asked the assistant last and still waits; if nobody does, whoever spoke last. Repeats their words."""
     spoke = [(message.role_from, message.content) for message in case.messages if message.role_from != ASSISTANT]
@@ -92,6 +97,7 @@ def _choose_anybody(case: Case, generator: Random, error_rate: float) -> Choice:
 
 _CHOOSERS: dict[str, Callable[[Case, Random, float], Choice]] = {
     "better": _choose_better,
+    "brief": _choose_brief,
     "oracle": _choose_golden,
     "heuristic": _choose_by_turn,
     "random": _choose_anybody,

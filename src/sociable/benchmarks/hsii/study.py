@@ -8,6 +8,7 @@ from sociable.benchmarks.hsii.audit import make_audit
 from sociable.benchmarks.hsii.briefing import load_hsii_prompts, render_setting_in_words
 from sociable.benchmarks.hsii.dataset import Case, load_dataset, select_dialogues
 from sociable.benchmarks.hsii.judge import (
+    find_golden_words,
     judge_behaviour,
     judge_stage,
     list_judged_behaviour,
@@ -115,14 +116,16 @@ class HSIIStudy(
         case = self.scenarios[task.scenario]
         if task.criterion not in JUDGED:
             return await judge_behaviour(case, episode, task.criterion, task.seat, self.prompts)
-        return await judge_stage(case, episode, Stage(task.criterion), task.seat, reference, self.prompts)
+        golden = find_golden_words(case, self.options.golden, self.seed)
+        return await judge_stage(case, episode, Stage(task.criterion), task.seat, reference, self.prompts, golden)
 
     def is_shown(self, criterion: str) -> bool:
         return criterion in JUDGED
 
     def show(self, episode: HSIIEpisode, criterion: str, reference: ReferenceConversation | None) -> ShownPair | None:
         case = self.scenarios[episode.scenario]
-        sides = make_pair(case, episode, Stage(criterion), reference)
+        golden = find_golden_words(case, self.options.golden, self.seed)
+        sides = make_pair(case, episode, Stage(criterion), reference, golden)
         if isinstance(sides, str):
             return None
         return ShownPair(render_setting_in_words(case), case.golden.role_to, sides.subject, sides.golden)

@@ -43,7 +43,7 @@ def make_audit(scenarios: Sequence[Scenario], solve: Callable[[str], Solution], 
         )
         remarks += [f"{scenario.id}: {each}" for each in _find_remarks(scenario, solution)]
     dossiers = {scenario.dossier.id: scenario.dossier for scenario in scenarios}
-    remarks += [f"{name}: {each}" for name, dossier in dossiers.items() for each in _find_unclear_wordings(dossier)]
+    remarks += [f"{name}: {each}" for name, dossier in dossiers.items() for each in find_unclear_wordings(dossier)]
     note = "Half: the share of the best possible of one who knows half of what was drawn, and what may lie behind the rest."
     summary = Table("Dossiers", _COLUMNS, rows, note)
     blocks = [Callout(each, Tone.WARNING) for each in remarks] or [Callout("Nothing to remark.", Tone.GOOD)]
@@ -84,7 +84,8 @@ def _find_remarks(scenario: Scenario, solution: Solution) -> Iterator[str]:
                 yield f"nobody presses for '{fact.id}' twice"
 
 
-def _find_unclear_wordings(dossier: Dossier) -> Iterator[str]:
+def find_unclear_wordings(dossier: Dossier) -> Iterator[str]:
+    """Facts whose wordings do not take what tells them, or take what tells another."""
     for fact in dossier.facts:
         if not has_wording(fact.text, fact.wording):
             yield f"the wording of '{fact.id}' does not take its own sentence"

@@ -2,8 +2,8 @@
 
 Everybody begins with 1 point. If all say yes to an arrangement, what it is worth to a person above the least that it says yes to
 is added: worths of its own, and bonds, for what others gain or do not. So is what the right decision is worth, and a confidence
-that was broken costs its person. Welfare is the geometric mean of everybody's points (the product of gains, Nash 1950): it depends
-on nobody's scale, and who is left behind weighs most.
+that was broken costs its person. Welfare is the geometric mean of everybody's points (the product of gains, Nash 1950): it
+depends on nobody's scale, and who is left behind weighs most.
 """
 
 from __future__ import annotations

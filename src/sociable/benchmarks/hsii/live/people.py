@@ -148,7 +148,7 @@ class ModelPerson:
         return [*keys, UNKNOWN][place]
 
     async def _choose(self, question: ChatMessage, options: Sequence[str], form: Callable[[], Form], what: str) -> int:
-        """The place of the option that it chooses. Raises Failed: an instrument's failure must not count against the assistant."""
+        """The place of the option that it chooses. Raises Failed: the instrument has failed, and not the assistant."""
         reply = await self._seat.ask([self._briefing, question], self._scope, form)
         place = parse_choice(reply.text, len(options), list(options)).value
         if reply.defect or place is None:

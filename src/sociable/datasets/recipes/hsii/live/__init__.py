@@ -1,0 +1,1 @@
+"""HSII live: dossiers from dialogues."""
