@@ -21,7 +21,7 @@ from sociable.benchmarks.hsii.audit import (
     measure_tells,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
-from sociable.core.view import Tone
+from sociable.core.view import Table, Tone
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 
@@ -140,6 +140,24 @@ def test_a_rule_that_does_not_hold_is_named(case: Case) -> None:
     assert "mill:3: the weaker response earns more than the golden one" in find_rule_faults(
         [golden_misses.model_copy(update=change_weaker)]
     )
+
+
+def test_acceptable_responses_are_counted_and_may_reveal_nothing(case: Case) -> None:
+    short = "Shut the tap first."
+    kept = case.model_copy(update={"acceptable": (short, case.golden.content)})
+    assert find_rule_faults([kept]) == []
+    assert kept.shortest == short
+    page = make_audit([kept], "test")
+    (section,) = [each for each in page.sections if each.title == "Acceptable responses"]
+    (table,) = section.blocks
+    assert isinstance(table, Table)
+    rows = {str(row.cells[0]): str(row.cells[1]) for row in table.rows}
+    assert rows["responses"] == "2"
+    assert rows["words of the shortest, of the golden one's"].startswith(f"{4 / len(case.golden.content.split()):.3f}")
+    secret = case.private_facts[0]
+    said = " ".join(secret.wording[0])
+    told = case.model_copy(update={"acceptable": (said,), "private_facts": (secret.model_copy(update={"permitted": ()}),)})
+    assert any(f"an acceptable response reveals '{secret.fact}'" in each for each in find_rule_faults([told]))
 
 
 def test_length_and_words_that_tell_the_weaker_response_are_found(case: Case) -> None:

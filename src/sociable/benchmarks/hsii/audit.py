@@ -14,14 +14,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
 from sociable.benchmarks.hsii.clusters import find_longest_cases
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.core.view import Block, Callout, Column, Document, Row, Section, Table, Tone, format_figure
-from sociable.core.wording import pad_words
+from sociable.core.view import Block, Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.wording import has_claim, pad_words
 from sociable.reports.audits import (
     ShortcutResult,
     compare_with_chance,
@@ -33,7 +34,7 @@ from sociable.reports.audits import (
 )
 from sociable.statistics.agreement import measure_fleiss
 from sociable.statistics.guessing import FEWEST_CLUSTERS, cross_validate, measure_hit
-from sociable.statistics.intervals import Floats
+from sociable.statistics.intervals import Floats, estimate_mean
 
 FEW_CASES = 24
 """With fewer even a fair data set is further than the tolerance from chance, by chance alone."""
@@ -241,7 +242,36 @@ def find_rule_faults(cases: Sequence[Case]) -> list[str]:
             faults.append(f"{case.id}: the golden response {golden[1]}")
         if case.weaker and (weaker := measure_points(case, case.weaker.content)) and weaker[0] > golden[0]:
             faults.append(f"{case.id}: the weaker response earns more than the golden one")
+        faults += [f"{case.id}: an acceptable response reveals {each}" for each in _list_revealed(case)]
     return faults
+
+
+def _list_revealed(case: Case) -> list[str]:
+    """The facts that acceptable responses tell somebody who may not know them."""
+    hidden = [fact for hearer in case.list_hearers(case.golden.role_to) for fact in case.list_hidden_facts(hearer)]
+    return list(dict.fromkeys(f"'{each.fact}'" for each in hidden if any(has_claim(t, each.wording) for t in case.acceptable)))
+
+
+def _make_acceptable_table(cases: Sequence[Case]) -> Table:
+    """How short acceptable responses are, and how many of their points the wordings find, which were written before them."""
+    own = [case for case in cases if case.acceptable]
+    clusters = [case.dialogue for case in own]
+    found, shortest = [], []
+    for case in own:
+        earned = [
+            points[0] for text in case.acceptable if (points := measure_points(case.model_copy(update={"better": None}), text))
+        ]
+        found.append(fmean(earned) if earned else 0.0)
+        shortest.append(len(case.shortest.split()) / len(case.golden.content.split()))
+    made, words = estimate_mean(found, clusters), estimate_mean(shortest, clusters)
+    rows = [
+        ["cases that have them", f"{len(own)} of {len(cases)}"],
+        ["responses", str(sum(len(case.acceptable) for case in own))],
+        ["words of the shortest, of the golden one's", format_with_interval(words.value, words.low, words.high)],
+        ["points in them that the wordings find", format_with_interval(made.value, made.low, made.high)],
+    ]
+    caption = "Responses that are as good as the golden one"
+    return Table(caption, [Column(""), Column("", True)], [Row(row) for row in rows], "95% intervals by dialogue.")
 
 
 def load_printed_cases() -> tuple[Case, ...]:
@@ -291,5 +321,6 @@ def make_audit(cases: Sequence[Case], source: str) -> Document:
             *([Section("Readers", [_make_readings_table(readings, len(cases))])] if readings else []),
             Section("Shortcuts", [make_shortcuts_plot(own, "cases")]),
             *([Section("Weaker responses", _list_tells(tells))] if tells else []),
+            *([Section("Acceptable responses", [_make_acceptable_table(cases)])] if any(c.acceptable for c in cases) else []),
         ],
     )

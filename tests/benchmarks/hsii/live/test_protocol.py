@@ -243,7 +243,10 @@ def test_sheets_tell_what_is_wanted_in_words(make_scenario: Callable[..., Scenar
     prompts, scenario = load_live_prompts(), make_scenario()
     cy = brief_person(scenario, "Cy", prompts)["content"]
     assert "at dusk together with in the yard: for it, more than anything else" in cy
-    assert "“Noon is fine.” But once the assistant has told you this, asked or not: (It will rain at noon.) “The lamps" in cy
+    assert (
+        "“Noon is fine.” But once you have heard this, or the gist of it, from the assistant or from others, asked or not: (It will rain at noon.) “The lamps"
+        in cy
+    )
     shown = brief_assistant(scenario, prompts)["content"]
     assert "points" not in shown
     assert '"when": "noon or dusk"' in shown

@@ -140,9 +140,8 @@ def _describe_topic(topic: Topic, scenario: Scenario) -> str:
         return f"- Asked about {topic.about}: “{topic.says}”"
     instead = f"“{topic.instead}”" if topic.instead else "something that says nothing."
     needs = " ".join(scenario.facts[fact].text for fact in topic.needs)
-    return (
-        f"- Asked about {topic.about}: {instead} But once the assistant has told you this, asked or not: ({needs}) “{topic.says}”"
-    )
+    opens = f"But once you have heard this, or the gist of it, from the assistant or from others, asked or not: ({needs})"
+    return f"- Asked about {topic.about}: {instead} {opens} “{topic.says}”"
 
 
 def ask_for_reply(name: str, seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
