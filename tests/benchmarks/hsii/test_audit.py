@@ -153,7 +153,7 @@ def test_acceptable_responses_are_counted_and_may_reveal_nothing(case: Case) -> 
     assert isinstance(table, Table)
     rows = {str(row.cells[0]): str(row.cells[1]) for row in table.rows}
     assert rows["responses"] == "2"
-    assert rows["words of the shortest, of the golden one's"].startswith(f"{4 / len(case.golden.content.split()):.3f}")
+    assert rows["words of the shortest, of the golden one's"] == f"{4 / len(case.golden.content.split()):.2f}"
     secret = case.private_facts[0]
     said = " ".join(secret.wording[0])
     told = case.model_copy(update={"acceptable": (said,), "private_facts": (secret.model_copy(update={"permitted": ()}),)})

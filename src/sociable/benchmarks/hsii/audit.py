@@ -263,11 +263,11 @@ def _make_acceptable_table(cases: Sequence[Case]) -> Table:
         ]
         found.append(fmean(earned) if earned else 0.0)
         shortest.append(len(case.shortest.split()) / len(case.golden.content.split()))
-    made, words = estimate_mean(found, clusters), estimate_mean(shortest, clusters)
+    made = estimate_mean(found, clusters)
     rows = [
         ["cases that have them", f"{len(own)} of {len(cases)}"],
         ["responses", str(sum(len(case.acceptable) for case in own))],
-        ["words of the shortest, of the golden one's", format_with_interval(words.value, words.low, words.high)],
+        ["words of the shortest, of the golden one's", format_figure(fmean(shortest), 2)],
         ["points in them that the wordings find", format_with_interval(made.value, made.low, made.high)],
     ]
     caption = "Responses that are as good as the golden one"
