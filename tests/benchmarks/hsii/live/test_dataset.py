@@ -80,7 +80,7 @@ def test_parts_of_a_side_are_there_when_it_was_drawn(make_scenario: Callable[...
         scenario = make_scenario(draw=frozenset({f"work={side}", "lamps=dark"}))
         assert (scenario.facts["ada-work"].text, scenario.topics["ada-work"].says) == (text, says)
         assert len(scenario.people["Ada"].worths) == 1
-        assert len(scenario.worlds) == 4
+        assert len(scenario.dossier.worlds) == 4
 
 
 def test_the_bundled_dossiers_have_nothing_to_remark_and_can_be_solved_to_the_end() -> None:

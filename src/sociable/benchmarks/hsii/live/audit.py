@@ -36,7 +36,7 @@ def make_audit(scenarios: Sequence[Scenario], solve: Callable[[str], Solution], 
         solution = solve(scenario.id)
         sent, allowed = sum(map(len, solution.plan)), scenario.budget.rounds * scenario.budget.messages
         chains = sum(bool(topic.needs) for topic in scenario.topics.values())
-        counted = [str(len(scenario.worlds)), *(format_figure(each, 2) for each in (solution.welfare, solution.baseline))]
+        counted = [str(len(scenario.dossier.worlds)), *(format_figure(each, 2) for each in (solution.welfare, solution.baseline))]
         shares = (rank_arrangements(scenario, solution)[1], measure_half_known(scenario, solution))
         rows.append(
             Row([scenario.id, *counted, f"{sent} of {allowed}", str(chains), *(format_figure(each, 2) for each in shares)])

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
@@ -238,6 +238,16 @@ class Dossier(Record):
     budgets: dict[Level, Budget]
     canary: str = ""
 
+    def __hash__(self) -> int:
+        # Scenarios are looked up among those that were drawn and solved; fields hold what has no hash.
+        return hash(self.id)
+
+    @cached_property
+    def worlds(self) -> tuple[frozenset[str], ...]:
+        """All draws there could be."""
+        sides = [[f"{lot}={side}" for side in sides] for lot, sides in self.lots.items()]
+        return tuple(map(frozenset, product(*sides)))
+
     @model_validator(mode="after")
     def _check_whole(self) -> Self:
         for problem in self._find_problems():
@@ -312,7 +322,7 @@ class Dials:
     """Messages that press for confidences are those of this level."""
     changes: bool = True
     """Whether facts are replaced by others on the way."""
-    budget: Mapping[str, int] = field(default_factory=dict)
+    budget: tuple[tuple[str, int], ...] = ()
     """Fields of the budget."""
 
 
@@ -408,6 +418,8 @@ class Scenario:
 
     def find_hearers(self, person: str, fact: str) -> tuple[str, ...]:
         """Those who hear a fact from somebody who was told it, directly or over others; nobody passes on what concerns itself."""
+        if person not in self._passes:
+            return ()
         heard = [person]
         for name in heard:
             if self.facts[fact].of != name:
@@ -427,14 +439,17 @@ class Scenario:
             for chosen in product(*(matter.options for matter in matters))
         )
 
-    @cached_property
-    def worlds(self) -> tuple[frozenset[str], ...]:
-        """All draws there could be."""
-        sides = [[f"{lot}={side}" for side in sides] for lot, sides in self.dossier.lots.items()]
-        return tuple(map(frozenset, product(*sides)))
-
 
 def load_dossiers(path: Path | None, *, skip_invalid: bool) -> Loaded[Dossier]:
     """Loads the dossiers of a file or folder, or the bundled ones. Raises DataError naming file, line and field."""
+    return _load(path, skip_invalid) if path else _load_bundled()
+
+
+@cache
+def _load_bundled() -> Loaded[Dossier]:
+    return _load(None, skip_invalid=False)
+
+
+def _load(path: Path | None, skip_invalid: bool) -> Loaded[Dossier]:
     expected = "dossiers: people, matters, facts, topics, messages, decisions and budgets"
     return load_items(path, DATA, make_cut(Dossier), skip_invalid=skip_invalid, expected=expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sociable.benchmarks.hsii.live.dataset import Dials, Dossier, Level, Scenario
 from sociable.benchmarks.hsii.live.records import LiveOptions
@@ -16,6 +17,7 @@ TRIES = 1000
 AS_THE_LEVEL = Dials()
 
 
+@lru_cache(maxsize=1000)
 def draw_scenario(dossier: Dossier, level: Level, seed: int, number: int = 1, dials: Dials = AS_THE_LEVEL) -> Scenario:
     """A dossier at one level, its lots drawn; at each level apart. Raises InputError where no draw leaves room to ask."""
     generator = make_generator(seed, "lots", dossier.id, level, number)

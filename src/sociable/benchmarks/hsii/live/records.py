@@ -42,7 +42,7 @@ class LiveOptions(Record):
         by_depth = dict(enumerate(ALL, start=1))
         by_pressure = dict(zip((Pressure.NONE, Pressure.POLITE, Pressure.INSISTENT), ALL, strict=True))
         counts = {"rounds": self.rounds, "messages": self.messages, "patience": self.patience}
-        budget = {name: count for name, count in counts.items() if count}
+        budget = tuple((name, count) for name, count in counts.items() if count)
         return Dials(by_depth.get(self.depth), by_pressure.get(self.pressure), self.changes, budget)
 
 

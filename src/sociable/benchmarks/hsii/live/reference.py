@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 
 from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario
@@ -34,7 +34,10 @@ class ReferenceAssistant:
         self.lot = self.generator.random()
         self.heard: list[LiveTurn] = []
         self._solve = solve
-        self._solver = Solver(scenario)
+
+    @cached_property
+    def _solver(self) -> Solver:
+        return Solver(self.scenario)
 
     @property
     def solution(self) -> Solution:
@@ -45,9 +48,7 @@ class ReferenceAssistant:
         """The solver of the scenario as it seems at this depth, and what is best there."""
         if self.number > 2:
             return self._solver, self.solution
-        seeming = believe_claims(self.scenario)
-        solver = Solver(seeming if self.number > 1 else ignore_needs(seeming))
-        return solver, solver.solve()
+        return _see(self.scenario, int(self.number))
 
     async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
         self.heard += incoming
@@ -78,6 +79,14 @@ class ReferenceAssistant:
             topic=step.topic,
             facts=step.tells,
         )
+
+
+@lru_cache(maxsize=200)
+def _see(scenario: Scenario, depth: int) -> tuple[Solver, Solution]:
+    """The scenario as it seems at depth 1 or 2, solved."""
+    seeming = believe_claims(scenario)
+    solver = Solver(seeming if depth > 1 else ignore_needs(seeming))
+    return solver, solver.solve()
 
 
 Act = tuple[Iterator[Step] | Sequence[Step], Arrangement | None]

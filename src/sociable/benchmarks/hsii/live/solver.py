@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario, Topic
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Dossier, Scenario, Topic
 from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, find_majority, measure_welfare
 
 BEAMS = (30, 300, 3000)
@@ -70,13 +71,27 @@ class _State:
         return self.known, self.told, self.asked, self.due
 
 
+@lru_cache(maxsize=100)
+def _list_sides(dossier: Dossier) -> tuple[list[str], Floats]:
+    """(all sides, the last one empty: always there; [worlds, sides]: 1 where it was drawn)."""
+    sides = [*sorted(frozenset().union(*dossier.worlds)), ""]
+    return sides, np.array([[not side or side in world for side in sides] for world in dossier.worlds], float)
+
+
+@lru_cache(maxsize=1000)
+def solve(scenario: Scenario) -> Solution:
+    """The best policy for a scenario. Several runs in one process ask for the same ones."""
+    return Solver(scenario).solve()
+
+
 class Solver:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self._names = tuple(scenario.people)
         self._useful = self._find_useful()
+        self._tellings = self._find_tellings()
         self._topics = self._find_telling_topics()
-        self._worlds = scenario.worlds
+        self._worlds = scenario.dossier.worlds
         surplus = self._count_surpluses()
         self._true: Floats = surplus[self._worlds.index(scenario.draw)]
         """[people, arrangements]: points above 1, where all say yes"""
@@ -98,19 +113,20 @@ class Solver:
         """[worlds, people, arrangements]: each one's points above 1; 0 where somebody says no."""
         arrangements, dossier = self.scenario.arrangements, self.scenario.dossier
         chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
-        everywhere = np.ones(len(self._worlds), bool)
-        drawn = {side: np.array([side in world for world in self._worlds]) for side in frozenset().union(*self._worlds)}
-        own = np.zeros((len(self._worlds), len(self._names), len(arrangements)))
+        sides, drawn = _list_sides(dossier)
+        # [sides, people, arrangements]: what an arrangement is worth by that side.
+        by_side = np.zeros((len(sides), len(self._names), len(arrangements)))
         for row, person in enumerate(dossier.people):
             for worth in person.worths:
                 fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
-                own[drawn.get(worth.side, everywhere), row] += worth.points * fits
+                by_side[sides.index(worth.side), row] += worth.points * fits
+        own = np.tensordot(drawn, by_side, axes=1)
         found = own - self.scenario.budget.least
         for row, person in enumerate(dossier.people):
             for bond in person.bonds:
                 if self.scenario.level in bond.levels:
-                    where = drawn.get(bond.side, everywhere)
-                    found[where, row] += bond.points * (own[where, self._names.index(bond.other)] >= bond.least)
+                    does_well = own[:, self._names.index(bond.other)] >= bond.least
+                    found[:, row] += bond.points * drawn[:, sides.index(bond.side), None] * does_well
         accepted = (found >= 0).all(axis=1, keepdims=True)
         return np.where(accepted, found, 0.0)
 
@@ -160,20 +176,21 @@ class Solver:
         budget = self.scenario.budget
         last = number == budget.rounds
         asked = dict(state.asked)
+        known = sorted(state.known & self._tellings.keys())
         choices: list[Step] = []
         for name in self._names:
-            tells = tuple(sorted(fact for fact in state.known if self._may_tell(name, fact, state)))
+            tells = tuple(fact for fact in known if self._may_tell(name, fact, state))
             topics = [] if last or asked.get(name, 0) >= budget.patience else list(self._list_topics(name, state, tells))
             choices += [Step((name,), topic.id, tells) for topic in topics]
             if tells and not topics:
                 choices.append(Step((name,), "", tells))
         shared: dict[tuple[str, ...], None] = {}
-        for fact in state.known:
+        for fact in known:
             to = tuple(name for name in self._names if self._may_tell(name, fact, state))
             if len(to) > 1:
                 shared[to] = None
         for to in shared:
-            tells = tuple(sorted(f for f in state.known if all(self._is_allowed(name, f) for name in to)))
+            tells = tuple(f for f in known if all(self._is_allowed(name, f) for name in to))
             tells = tuple(f for f in tells if any(self._may_tell(name, f, state) for name in to))
             choices.append(Step(to, "", tells))
         yielded = False
@@ -230,10 +247,20 @@ class Solver:
         needed = {(topic.person, fact) for topic in self.scenario.topics.values() for fact in topic.needs}
         return frozenset(needed | {(each.person, fact) for each in self.scenario.decisions.values() for fact in each.needs})
 
+    def _find_tellings(self) -> dict[str, dict[str, frozenset[tuple[str, str]]]]:
+        """By fact and person whom it may be told: the (person, fact) whom that serves, where it serves somebody."""
+        found: dict[str, dict[str, frozenset[tuple[str, str]]]] = {}
+        for fact in {fact for _, fact in self._useful} & self.scenario.facts.keys():
+            for name in self._names:
+                reached = {(hearer, fact) for hearer in (name, *self.scenario.find_hearers(name, fact))}
+                if reached & self._useful and self._is_allowed(name, fact):
+                    found.setdefault(fact, {})[name] = frozenset(reached & self._useful)
+        return found
+
     def _may_tell(self, name: str, fact: str, state: _State) -> bool:
         """Whether it is of use to somebody who hears of it, and allowed."""
-        reached = {(hearer, fact) for hearer in (name, *self.scenario.find_hearers(name, fact))}
-        return bool(reached & self._useful - state.told) and self._is_allowed(name, fact)
+        served = self._tellings[fact].get(name, frozenset())
+        return not served <= state.told
 
     def _is_allowed(self, name: str, fact: str) -> bool:
         """Whether neither this person nor anybody who hears it from him is one from whom the fact is to be kept."""

@@ -15,7 +15,7 @@ from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
 from sociable.benchmarks.hsii.live.reference import DEPTHS, ReferenceAssistant
-from sociable.benchmarks.hsii.live.solver import Solution, Solver
+from sociable.benchmarks.hsii.live.solver import Solution, solve
 from sociable.core.records import Judgment, Record, Score, make_episode_id
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end
@@ -45,34 +45,30 @@ class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audit
         scenarios = select_scenarios(loaded.items, options.own, options.limit, options.seed)
         alone = [] if Role.PARTNER in options.filled else [ALONE]
         self.take_data(loaded, scenarios, {"prompts": self.prompts}, alone)
-        self._solve = cache(self._solve_anew)
         self._measure_depths = cache(self._measure_depths_anew)
-
-    def _solve_anew(self, scenario: str) -> Solution:
-        return Solver(self.scenarios[scenario]).solve()
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> LiveEpisode:
         own, seat = self.scenarios[scenario], seats.subject
         if seat.model is not None:
             assistant: Assistant = ModelAssistant(own, seat, make_episode_id(scenario, repeat), self.prompts)
         else:
-            assistant = ReferenceAssistant(seat.agent, own, partial(self._solve, scenario), self.seed, repeat)
+            assistant = ReferenceAssistant(seat.agent, own, partial(self.find_solution, scenario), self.seed, repeat)
         return await run_scenario(own, repeat, assistant, seats, self.prompts, self.options.character)
 
     def find_solution(self, scenario: str) -> Solution:
         """The best policy for a scenario."""
-        return self._solve(scenario)
+        return solve(self.scenarios[scenario])
 
     def measure_depths(self, scenario: str) -> tuple[float, ...]:
         """The shares that ``depth@k`` has there among written people: marks to read a model's share by."""
         return self._measure_depths(scenario)
 
     def _measure_depths_anew(self, scenario: str) -> tuple[float, ...]:
-        own, solve = self.scenarios[scenario], partial(self._solve, scenario)
+        own, find_solution = self.scenarios[scenario], partial(self.find_solution, scenario)
         found = []
         for depth in DEPTHS:
             agent = f"depth@{depth}"
-            assistant = ReferenceAssistant(agent, own, solve, self.seed, 1)
+            assistant = ReferenceAssistant(agent, own, find_solution, self.seed, 1)
             seats = Seats(Seat(Role.SUBJECT, f"reference/{agent}", None, Sampling()))
             episode = run_to_end(run_scenario(own, 1, assistant, seats, self.prompts))
             found.append(find_share(self.make_played(episode)))
