@@ -100,20 +100,28 @@ def test_the_audit_says_what_is_wrong_with_a_dossier(tmp_path: Path) -> None:
 
 
 def test_a_report_shows_what_was_settled_and_what_it_is_worth(tmp_path: Path) -> None:
-    result = runs.run(NAME, "reference/forward-all", partner="reference/people", limit=1, out=tmp_path / "run")
+    quiz = {"fact": "ada-work", "question": "What keeps Ada?", "answers": {"work=five": "Her work.", "work=free": "Nothing."}}
+    facts = [{**each, "keep_from": ["Bo"], "of": "Ada"} if each["id"] == "ada-work" else each for each in TEA["facts"]]
+    passing = {"person": "Cy", "to": ["Bo"]}
+    tea = {**TEA, "facts": facts, "quizzes": [{**quiz, "decoys": ["A cold.", "A guest."]}], "passings": [passing]}
+    (tmp_path / "tea.json").write_text(json.dumps(tea))
+    settings: dict[str, Any] = {"partner": "reference/people", "dataset": tmp_path / "tea.json"}
+    result = runs.run(NAME, "reference/forward-all", out=tmp_path / "run", **settings)
     page = render_html(runs.make_report_document([tmp_path / "run"]))
     for part in (
         "What was settled",
         "Points of each person",
         "What people decided",
+        "What those think who may not know",
         "Told to somebody who was not to know",
+        "[passed on]",
         "By level",
     ):
         assert part in page
     assert not any("No partner was named" in note for note in result.notes)
-    alone = runs.run(NAME, "reference/silent", limit=1, out=tmp_path / "alone")
+    alone = runs.run(NAME, "reference/silent", dataset=tmp_path / "tea.json", out=tmp_path / "alone")
     assert any("No partner was named" in note for note in alone.notes)
-    assert {"share/easy", "share/middle", "share/hard"} <= {each.metric for each in result.estimates}
+    assert {"share/easy", "share/hard"} <= {each.metric for each in result.estimates}
 
 
 def play_at_terminal(terminal: Any, answers: dict[str, str]) -> list[str]:

@@ -87,13 +87,16 @@ def _find_remarks(scenario: Scenario, solution: Solution) -> Iterator[str]:
 
 
 def find_unclear_wordings(dossier: Dossier) -> Iterator[str]:
-    """Facts whose wordings do not take what tells them, or take what tells another."""
+    """Facts whose wordings do not take what tells them, or take what tells another, and confidences that no quiz is about."""
     for fact in dossier.facts:
         if not has_wording(fact.text, fact.wording):
             yield f"the wording of '{fact.id}' does not take its own sentence"
         for other in dossier.facts:
             if other.id != fact.id and has_wording(other.text, fact.wording):
                 yield f"the wording of '{fact.id}' takes the sentence of '{other.id}'"
+    asked = {quiz.fact for quiz in dossier.quizzes}
+    for name in dict.fromkeys(fact.id for fact in dossier.facts if fact.keep_from and fact.id not in asked):
+        yield f"nobody is asked in the end whether he knows '{name}'"
     for topic in dossier.topics:
         for fact in dossier.facts:
             said = [text for side, text in topic.lines.items() if fact.side in ("", side)]
