@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii-live",
-    version="0.3.0",
+    version="1.0.0",
     title="HSII live: an assistant among people who want different things",
     study="sociable.benchmarks.hsii.live.study:LiveStudy",
     options="sociable.benchmarks.hsii.live.records:LiveOptions",
@@ -35,7 +35,7 @@ BENCHMARK = Benchmark(
         Role.PARTNER: ("people",),
     },
     people_play=(Role.SUBJECT, Role.PARTNER),
-    demo={"partner": "reference/people", "options": {"draws": 4}},
+    demo={"partner": "reference/people"},
     demo_agents=("oracle", "oracle@0.3", "informed@0.5", "memory@6", "depth@2", "depth@1", "forward-all", "random", "silent"),
     role_defaults={Role.SUBJECT: {"temperature": 0.7}, Role.PARTNER: {"temperature": 0.7}},
 )
