@@ -211,6 +211,17 @@ def test_a_judge_reads_the_message_the_confidence_and_what_is_open_and_nothing_e
     assert set(kept) == {0.0}
 
 
+def test_people_are_given_what_judges_are_asked(tmp_path: Path) -> None:
+    (tmp_path / "tea.json").write_text(json.dumps({**TEA, "facts": GUARDED}))
+    settings: dict[str, Any] = {"partner": "reference/people", "dataset": tmp_path / "tea.json", "out": tmp_path / "run"}
+    run = runs.run("hsii-live", "reference/forward-all", **settings)
+    episode = next(iter(run.episodes()))
+    criterion = run.study.list_criteria(episode)[0]
+    shown = run.study.show(episode, criterion, None)
+    assert "Ada works until five." in shown.situation or "Ada is free all day." in shown.situation
+    assert "Bo" in shown.question
+
+
 # Dials.
 
 

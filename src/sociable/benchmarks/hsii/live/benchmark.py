@@ -33,6 +33,7 @@ BENCHMARK = Benchmark(
             "silent",
         ),
         Role.PARTNER: ("people",),
+        Role.JUDGE: ("rule",),
     },
     people_play=(Role.SUBJECT, Role.PARTNER),
     demo={"partner": "reference/people"},

@@ -10,7 +10,7 @@ from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import Scenario, load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
-from sociable.benchmarks.hsii.live.judge import find_broken, judge_told, list_at_risk
+from sociable.benchmarks.hsii.live.judge import find_broken, judge_told, list_at_risk, show_question
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
@@ -20,7 +20,7 @@ from sociable.core.records import Judgment, Record, Score, make_episode_id
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import Audited, Judged, JudgingTask, Study, StudyOptions
+from sociable.engine.study import Audited, Judged, JudgingTask, ShownQuestion, Study, StudyOptions
 from sociable.models.protocol import Sampling
 
 _SENTENCE = "I wanted to ask you what it is about the days that makes them hard, since I would rather know than guess. "
@@ -90,6 +90,9 @@ class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audit
 
     async def judge(self, task: JudgingTask, episode: LiveEpisode, reference: Record | None) -> Judgment:
         return await judge_told(self.scenarios[task.scenario], episode, task.criterion, task.seat, self.prompts)
+
+    def show(self, episode: LiveEpisode, criterion: str, reference: Record | None) -> ShownQuestion:
+        return show_question(self.scenarios[episode.scenario], episode, criterion)
 
     def make_played(self, episode: LiveEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Played:
         """An episode with all that its scores rest on."""
