@@ -258,9 +258,8 @@ def _make_acceptable_table(cases: Sequence[Case]) -> Table:
     clusters = [case.dialogue for case in own]
     found, shortest = [], []
     for case in own:
-        earned = [
-            points[0] for text in case.acceptable if (points := measure_points(case.model_copy(update={"better": None}), text))
-        ]
+        plain = case.model_copy(update={"better": None, "private_facts": ()})
+        earned = [points[0] for text in case.acceptable if (points := measure_points(plain, text))]
         found.append(fmean(earned) if earned else 0.0)
         shortest.append(len(case.shortest.split()) / len(case.golden.content.split()))
     made = estimate_mean(found, clusters)
