@@ -46,8 +46,6 @@ class ReferenceAssistant:
     @cached_property
     def seeming(self) -> tuple[Solver, Solution]:
         """The solver of the scenario as it seems at this depth, and what is best there."""
-        if self.number > 2:
-            return self._solver, self.solution
         return _see(self.scenario, int(self.number))
 
     async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
@@ -96,7 +94,8 @@ def _play_plan(assistant: ReferenceAssistant, number: int) -> Act:
     """The solver's plan. With an error rate p it only is polite in a share p of the scenarios, the same ones for a smaller p."""
     if assistant.lot < assistant.number:
         return _be_polite(assistant, number)
-    return assistant.solution.plan[number - 1], assistant.choose(assistant.recall())
+    solution, is_last = assistant.solution, number == assistant.scenario.budget.rounds
+    return solution.plan[number - 1], solution.arrangement if is_last else assistant.choose(assistant.recall())
 
 
 def _forget(assistant: ReferenceAssistant, number: int) -> Act:
@@ -158,6 +157,8 @@ def _track(assistant: ReferenceAssistant, number: int) -> Act:
     """
     if assistant.number == 0:
         return [], find_majority(assistant.scenario, assistant.recall())
+    if assistant.number > 2:
+        return assistant.solution.plan[number - 1], assistant.solution.arrangement
     solver, solution = assistant.seeming
     return solution.plan[number - 1], solver.find_best(assistant.recall() & solver.scenario.facts.keys())
 

@@ -22,6 +22,9 @@ from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, find_major
 BEAMS = (30, 300, 3000)
 """The states that are kept of a round; more are tried where fewer do not lead to the best there is."""
 
+FINALISTS = 20
+"""The states after the last round for which the proposal is weighed together with the decisions that were served."""
+
 Floats = NDArray[np.float64]
 
 
@@ -93,6 +96,8 @@ class Solver:
         self._topics = self._find_telling_topics()
         self._worlds = scenario.dossier.worlds
         surplus = self._count_surpluses()
+        self._surplus = surplus
+        """[worlds, people, arrangements]"""
         self._true: Floats = surplus[self._worlds.index(scenario.draw)]
         """[people, arrangements]: points above 1, where all say yes"""
         self._welfare: Floats = _measure_welfare(surplus)
@@ -134,10 +139,11 @@ class Solver:
         bound = self.bound
         for beam in BEAMS:
             state, is_whole = self._search(beam)
-            value = self._value(state)
+            chosen = self._choose_finally(state)
+            value = self._value(state, chosen)
             if is_whole or value >= bound - 1e-9:
                 break
-        arrangement = self.find_best(state.known)
+        arrangement = self.scenario.arrangements[chosen]
         return Solution(value, self.baseline, bound, state.plan, arrangement, is_whole or value >= bound - 1e-9)
 
     def _search(self, beam: int) -> tuple[_State, bool]:
@@ -151,7 +157,8 @@ class Solver:
             states = sorted(found.values(), key=self._rank, reverse=True)
             is_whole = is_whole and len(states) <= beam
             states = states[:beam]
-        return max(states, key=self._value), is_whole
+        finalists = sorted(states, key=self._value, reverse=True)[:FINALISTS]
+        return max(finalists, key=lambda state: self._value(state, self._choose_finally(state))), is_whole
 
     def find_best(self, known: Collection[str]) -> Arrangement:
         """The arrangement that is best on average over the draws that agree with these facts; of several the first."""
@@ -290,10 +297,21 @@ class Solver:
             self._choices[drawn] = int(np.flatnonzero(expected >= expected.max() - 1e-9)[0])
         return self._choices[drawn]
 
-    def _value(self, state: _State) -> float:
-        """The welfare of the arrangement that looks best, with the decisions that were served."""
-        decided = np.array([self._count_decisions(name, state.told) for name in self._names])
-        gains = decided + self._true[:, self._choose(state.known)]
+    def _choose_finally(self, state: _State) -> int:
+        """As ``_choose``, by one who also weighs what people's own decisions have gained."""
+        facts = self.scenario.facts
+        drawn = frozenset(facts[fact].side for fact in state.known if facts[fact].side)
+        agreeing = [drawn <= world for world in self._worlds]
+        expected = _measure_welfare(self._surplus[agreeing] + self._list_decided(state)[:, None]).mean(axis=0)
+        return int(np.flatnonzero(expected >= expected.max() - 1e-9)[0])
+
+    def _list_decided(self, state: _State) -> Floats:
+        return np.array([self._count_decisions(name, state.told) for name in self._names])
+
+    def _value(self, state: _State, chosen: int | None = None) -> float:
+        """The welfare of the arrangement ``chosen`` (None: that looks best), with the decisions that were served."""
+        chosen = self._choose(state.known) if chosen is None else chosen
+        gains = self._list_decided(state) + self._true[:, chosen]
         return float(_measure_welfare(gains[:, None])[0])
 
     def _rank(self, state: _State) -> tuple[float, int]:
