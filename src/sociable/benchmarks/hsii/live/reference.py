@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from random import Random
 
-from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario, Topic
 from sociable.benchmarks.hsii.live.outcome import find_majority
 from sociable.benchmarks.hsii.live.reading import Move
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveTurn
@@ -186,8 +186,12 @@ def believe_claims(scenario: Scenario) -> Scenario:
 
 def ignore_needs(scenario: Scenario) -> Scenario:
     """The scenario as it would be if nobody ever opened by being told something."""
+
+    def is_guarded(topic: Topic) -> bool:
+        return bool(topic.needs) and (scenario.dials.depth or scenario.level) in topic.guarded
+
     topics = [
-        topic.model_copy(update={"gives": topic.instead_gives, "needs": ()}) if topic.needs else topic
+        topic.model_copy(update={"gives": topic.instead_gives, "needs": ()}) if is_guarded(topic) else topic
         for topic in scenario.dossier.topics
     ]
     kept = [topic for topic in topics if topic.gives]
