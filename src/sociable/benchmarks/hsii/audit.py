@@ -103,8 +103,16 @@ AVOIDANCES: dict[str, Callable[[Case], Sequence[str | None]]] = {
 
 
 def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
-    """The share of cases in which each shortcut picks the golden addressee; farthest from chance first."""
-    hits = {name: [float(pick(case) == case.golden.role_to) for case in cases] for name, pick in SHORTCUTS.items()}
+    """The share of cases in which each shortcut picks the golden addressee; farthest from chance first.
+
+    A shortcut that never picks anybody, since the assistant has not spoken yet, is none.
+    """
+    picks = {name: [pick(case) for case in cases] for name, pick in SHORTCUTS.items()}
+    hits = {
+        name: [float(one == case.golden.role_to) for one, case in zip(own, cases, strict=True)]
+        for name, own in picks.items()
+        if any(own)
+    }
     for name, avoid in AVOIDANCES.items():
         left = [[each for each in case.characters if each not in avoid(case)] or case.characters for case in cases]
         hits[name] = [measure_hit(own, case.golden.role_to) for own, case in zip(left, cases, strict=True)]

@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii",
-    version="1.4.0",
+    version="1.5.0",
     title="HSII: an assistant among many users",
     study="sociable.benchmarks.hsii.study:HSIIStudy",
     options="sociable.benchmarks.hsii.records:HSIIOptions",
