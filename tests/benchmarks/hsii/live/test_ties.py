@@ -70,7 +70,8 @@ def test_what_somebody_is_told_reaches_those_he_tells(make_scenario: Callable[..
     scenario = make_scenario(passings=[{"person": "Ada", "to": ["Bo"]}, {"person": "Bo", "to": ["Cy"]}])
     episode, model = play(scenario, [move(("Ada", "It will rain at noon.")), move(), move()])
     aside = [(each.speaker, each.addressees, each.content) for each in episode.turns if each.is_aside]
-    assert aside == [("Ada", ("Bo",), "It will rain at noon."), ("Ada", ("Cy",), "It will rain at noon.")]
+    said = "I hear from the assistant: It will rain at noon."
+    assert aside == [("Ada", ("Bo",), said), ("Ada", ("Cy",), said)]
     assert episode.decided == {"umbrella": "umbrella"}, "Bo has heard of the rain"
     read = "".join(str(each["content"]) for each in model.requests[-1].messages if each["role"] != "assistant")
     assert "It will rain at noon." not in read, "what one tells another the assistant does not see"

@@ -168,7 +168,9 @@ class _Play:
                 for hearer in self._scenario.find_hearers(name, fact):
                     passed.setdefault((name, hearer), {})[fact] = None
         for (name, hearer), told in passed.items():
-            said = " ".join(self._scenario.facts[fact].text for fact in told)
+            facts = [self._scenario.facts[fact] for fact in told]
+            replaced = {fact.replaces for fact in facts}
+            said = " ".join(["I hear from the assistant:", *(fact.text for fact in facts if fact.id not in replaced)])
             self._note(
                 LiveTurn(
                     index=0, round=number, speaker=name, addressees=(hearer,), content=said, facts=tuple(told), is_aside=True
