@@ -417,13 +417,15 @@ class Scenario:
         return self.facts[quiz.fact].side
 
     def find_hearers(self, person: str, fact: str) -> tuple[str, ...]:
-        """Those who hear a fact from somebody who was told it, directly or over others; nobody passes on what concerns itself."""
-        if person not in self._passes:
-            return ()
-        heard = [person]
+        """Those who hear a fact from somebody who was told it, directly or over others.
+
+        Nobody passes on what concerns himself, or tells it to the one whom it concerns.
+        """
+        heard = [person] if person in self._passes else []
+        concerned = self.facts[fact].of
         for name in heard:
-            if self.facts[fact].of != name:
-                heard += [other for other in self._passes.get(name, ()) if other not in heard]
+            if name != concerned:
+                heard += [other for other in self._passes.get(name, ()) if other not in (*heard, concerned)]
         return tuple(heard[1:])
 
     @cached_property

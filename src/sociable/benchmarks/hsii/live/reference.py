@@ -33,6 +33,8 @@ class ReferenceAssistant:
         self.generator: Random = make_generator(seed, "reference", self.kind, scenario.id, repeat)
         self.lot = self.generator.random()
         self.heard: list[LiveTurn] = []
+        self.told: set[tuple[str, str]] = set()
+        """(person, fact): what others have heard, as far as it can know."""
         self._solve = solve
 
     @cached_property
@@ -50,8 +52,10 @@ class ReferenceAssistant:
 
     async def act(self, number: int, incoming: Sequence[LiveTurn]) -> tuple[Move, Sequence[LiveTurn]]:
         self.heard += incoming
+        self.told |= {(name, fact) for each in incoming for name in (each.speaker, *each.addressees) for fact in each.facts}
         steps, arrangement = _AGENTS[self.kind](self, number)
         sent = [self._write(step, number) for step in list(steps)[: self.scenario.budget.messages]]
+        self.told |= {(name, fact) for each in sent for name in each.addressees for fact in each.facts}
         return Move(arrangement=arrangement), sent
 
     def recall(self, last: int | None = None) -> set[str]:
@@ -160,7 +164,9 @@ def _track(assistant: ReferenceAssistant, number: int) -> Act:
     if assistant.number > 2:
         return assistant.solution.plan[number - 1], assistant.solution.arrangement
     solver, solution = assistant.seeming
-    return solution.plan[number - 1], solver.find_best(assistant.recall() & solver.scenario.facts.keys())
+    steps, known = solution.plan[number - 1], assistant.recall() & solver.scenario.facts.keys()
+    told = {(name, fact) for step in steps for name in step.to for fact in step.tells}
+    return steps, solver.find_best(known, assistant.told | told)
 
 
 def believe_claims(scenario: Scenario) -> Scenario:

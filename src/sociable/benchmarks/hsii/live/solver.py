@@ -160,9 +160,14 @@ class Solver:
         finalists = sorted(states, key=self._value, reverse=True)[:FINALISTS]
         return max(finalists, key=lambda state: self._value(state, self._choose_finally(state))), is_whole
 
-    def find_best(self, known: Collection[str]) -> Arrangement:
-        """The arrangement that is best on average over the draws that agree with these facts; of several the first."""
-        return self.scenario.arrangements[self._choose(frozenset(known))]
+    def find_best(self, known: Collection[str], told: Collection[tuple[str, str]] = ()) -> Arrangement:
+        """The arrangement that is best on average over the draws that agree with these facts; of several the first.
+
+        ``told``, as (person, fact): what people have heard, and will decide by.
+        """
+        if not told:
+            return self.scenario.arrangements[self._choose(frozenset(known))]
+        return self.scenario.arrangements[self._choose_finally(_State(frozenset(known), frozenset(told), ()))]
 
     # What happens.
 
