@@ -168,7 +168,7 @@ def change(whole: dict[str, Any], *path: str | int, value: Any) -> dict[str, Any
         ("ties", {"ties": change(TIES, "guards", 0, value={"person": "Ben Omar", "must_hear": "Ada Roth", "instead": "No."})}, "a guard that cannot be opened"),
         ("ties", {"ties": change(TIES, "decision", "best", value=7)}, "a decision of nobody, or with no such option"),
         ("ties", {"ties": change(TIES, "presses", 0, "sender", value="Cleo Diaz")}, "pressed for what need not be kept from the sender"),
-        ("dossiers", {"ties": change(TIES, "news", "signs", value=["6th"])}, "wordings that do not tell facts apart"),
+        ("dossiers", {"ties": change(TIES, "news", "signs", value=["6th"])}, "no sign tells a fact from the others"),
         ("dossiers", {"ties": change(TIES, "decision", "unknowing", value=1)}, "not a dossier"),
         (
             "dossiers",
@@ -183,6 +183,14 @@ def test_what_is_no_dossier_is_rejected_with_its_reason(build: Build, stage: str
     outcomes = [json.loads(line) for line in written.read_text().splitlines()]
     assert [each["rejected"] for each in outcomes] == [reason]
     assert not (folder / "dataset.jsonl").read_text()
+
+
+def test_a_sign_that_stands_elsewhere_too_is_left_out(build: Build) -> None:
+    reasons = change(REASONS, "reasons", 0, "sides", 0, "signs", value=["ladder", "cake", "knee"])
+    _, folder = build(reasons=reasons)
+    (dossier,) = load_dossiers(folder / "dataset.jsonl", skip_invalid=False).items
+    (fact,) = [each for each in dossier.facts if each.side == "ada-roth=knee"]
+    assert fact.wording == (("knee",),), "the ladder stands in the opening, the cake in what others say"
 
 
 def test_the_prompts_ask_for_what_the_records_take() -> None:

@@ -21,12 +21,14 @@ from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.data_files import validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.prompts import defuse, put_on_one_line, quote
+from sociable.core.wording import has_wording
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.hsii.live.draft import (
     Behind,
     Guard,
     Reason,
     Scene,
+    Side,
     Tied,
     WrittenReasons,
     WrittenScene,
@@ -242,13 +244,21 @@ def _list_open_facts(item: Tied) -> list[dict[str, Any]]:
 
 
 def _list_hidden_facts(item: Tied, lots: Mapping[str, str]) -> list[dict[str, Any]]:
+    """A fact for each side, known by those of its signs that stand in no other fact and nowhere openly."""
+    openly = [item.setting, item.ties.news.fact, *(person.opening for person in item.people)]
+    facts = {(reason.person, side.id): side.fact for reason in item.reasons for side in reason.sides}
+
+    def choose_signs(reason: Reason, side: Side) -> list[str]:
+        others = [fact for (person, _), fact in facts.items() if person != reason.person]
+        return _choose_signs(side.signs, side.fact, [*openly, *others])
+
     return [
         {
             "id": lots[reason.person],
             "side": f"{lots[reason.person]}={side.id}",
             "of": reason.person,
             "text": side.fact,
-            "wording": [[sign] for sign in side.signs],
+            "wording": [[sign] for sign in choose_signs(reason, side)],
             "keep_from": list(reason.keep_from),
             "cost": COST if reason.keep_from else 0,
         }
@@ -258,8 +268,16 @@ def _list_hidden_facts(item: Tied, lots: Mapping[str, str]) -> list[dict[str, An
 
 
 def _make_news_fact(item: Tied) -> dict[str, Any]:
-    news = item.ties.news
-    return {"id": "news", "text": news.fact, "wording": [[sign] for sign in news.signs]}
+    news, others = item.ties.news, [side.fact for reason in item.reasons for side in reason.sides]
+    return {"id": "news", "text": news.fact, "wording": [[sign] for sign in _choose_signs(news.signs, news.fact, others)]}
+
+
+def _choose_signs(signs: Sequence[str], own: str, others: Sequence[str]) -> list[str]:
+    """The signs that tell a fact from the ``others``. Raises Rejected where its own sentence has none of them."""
+    found = [sign for sign in signs if not any(has_wording(other, [[sign]]) for other in others)]
+    if not has_wording(own, [[sign] for sign in found]):
+        raise Rejected("no sign tells a fact from the others", own)
+    return found
 
 
 def _make_topic(reason: Reason, lot: str, guard: Guard | None, lots: Mapping[str, str]) -> dict[str, Any]:

@@ -134,9 +134,8 @@ def check_reasons(scene: Scene, reasons: tuple[Reason, ...]) -> None:
         for side in reason.sides:
             if unknown := set(side.worths) - options:
                 raise Rejected("a worth of what there is not", f"{reason.person}: {', '.join(sorted(unknown))}")
-            for sign in side.signs:
-                if pad_words(sign) in openly:
-                    raise Rejected("given away in an opening", f"{reason.person}: {sign}")
+            if all(pad_words(sign) in openly for sign in side.signs):
+                raise Rejected("given away in an opening", f"{reason.person}: {', '.join(side.signs)}")
 
 
 def check_ties(scene: Behind, ties: WrittenTies) -> None:
