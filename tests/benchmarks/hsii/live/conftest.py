@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.hsii.live.dataset import Dossier, Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import Dossier, Level
+from sociable.benchmarks.hsii.live.scenario import Scenario
 
 
 def worth(points: float, side: str = "", **when: str) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from sociable.api import datasets, estimation, runs
-from sociable.benchmarks.hsii.live.dataset import Level, Scenario, load_dossiers
+from sociable.benchmarks.hsii.live.dataset import Level, load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
 from sociable.benchmarks.hsii.live.records import LiveOptions
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.errors import DataError, InputError
 from sociable.core.view import Callout, Tone
 from sociable.render.html import render_html

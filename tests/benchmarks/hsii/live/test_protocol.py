@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from sociable.benchmarks.hsii.live.briefing import brief_assistant, brief_person, load_live_prompts
-from sociable.benchmarks.hsii.live.dataset import Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import Level
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.people import ENOUGH
 from sociable.benchmarks.hsii.live.protocol import ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.reading import find_asked, find_told, read_move
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode
 from sociable.benchmarks.hsii.live.reference import ReferenceAssistant
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.records import Outcome, Usage
 from sociable.engine.seats import Role, Seat, Seats

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.hsii.live.dataset import Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import Level
 from sociable.benchmarks.hsii.live.drawing import draw_scenario
 from sociable.benchmarks.hsii.live.outcome import count_gains, find_majority, measure_welfare
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.errors import InputError
 

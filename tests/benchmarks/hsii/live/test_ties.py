@@ -11,11 +11,12 @@ import pytest
 
 from sociable.api import runs
 from sociable.benchmarks.hsii.live.briefing import brief_person, load_live_prompts
-from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Dials, Dossier, Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Dossier, Level
 from sociable.benchmarks.hsii.live.judge import find_broken, list_at_risk
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.outcome import count_gains
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions, Pressure
+from sociable.benchmarks.hsii.live.scenario import Dials, Scenario
 from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.records import Judgment, Verdict
 from sociable.engine.seats import Role, Seat

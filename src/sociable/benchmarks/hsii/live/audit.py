@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
-from sociable.benchmarks.hsii.live.dataset import Arrangement, Dossier, Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Dossier, Level
 from sociable.benchmarks.hsii.live.outcome import count_gains, measure_welfare
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solution, Solver
 from sociable.core.seeding import make_generator
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure

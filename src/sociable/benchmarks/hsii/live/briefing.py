@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sociable.benchmarks.hsii.live.dataset import Bond, Decision, Quiz, Scenario, Topic
+from sociable.benchmarks.hsii.live.dataset import Bond, Decision, Quiz, Topic
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveTurn
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from sociable.benchmarks.hsii.live.dataset import Dials, Dossier, Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import Dossier, Level
 from sociable.benchmarks.hsii.live.records import LiveOptions
+from sociable.benchmarks.hsii.live.scenario import Dials, Scenario
 from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.errors import InputError
 from sociable.core.seeding import make_generator, select_clusters

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from sociable.benchmarks.hsii.live.briefing import tell_rules
-from sociable.benchmarks.hsii.live.dataset import Scenario
 from sociable.benchmarks.hsii.live.records import LiveTurn
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.form import Form, Question
 from sociable.core.prompts import Prompts
 from sociable.core.view import Block, Column, Line, Paragraph, Row, Table, Transcript

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sociable.benchmarks.hsii.live.briefing import ask_whether_told
-from sociable.benchmarks.hsii.live.dataset import Scenario
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode, LiveTurn
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import PANEL, Judgment, Verdict
 from sociable.engine.seats import Seat

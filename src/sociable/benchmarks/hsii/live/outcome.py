@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from statistics import geometric_mean
 
-from sociable.benchmarks.hsii.live.dataset import Arrangement, Person, Scenario, Worth
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Person, Worth
+from sociable.benchmarks.hsii.live.scenario import Scenario
 
 LEAST = 0.5
 """The points that nobody falls below, so that one broken confidence does not outweigh everything else."""

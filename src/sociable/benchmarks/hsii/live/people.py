@@ -8,10 +8,11 @@ from functools import partial
 from typing import Protocol
 
 from sociable.benchmarks.hsii.live.briefing import ASK, ask_for_reply, ask_to_decide, ask_what_is_known, brief_person
-from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Decision, Quiz, Scenario
+from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Decision, Quiz
 from sociable.benchmarks.hsii.live.forms import make_answer_form, make_choice_form
 from sociable.benchmarks.hsii.live.reading import MAX_MESSAGE, find_asked, find_told
 from sociable.benchmarks.hsii.live.records import LiveTurn
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.form import Form
 from sociable.core.prompts import Prompts, defuse
 from sociable.core.records import Usage

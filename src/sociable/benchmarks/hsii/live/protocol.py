@@ -15,11 +15,12 @@ from itertools import product
 from typing import Protocol
 
 from sociable.benchmarks.hsii.live.briefing import brief_assistant, show_round
-from sociable.benchmarks.hsii.live.dataset import Quiz, Scenario
+from sociable.benchmarks.hsii.live.dataset import Quiz
 from sociable.benchmarks.hsii.live.forms import make_round_form
 from sociable.benchmarks.hsii.live.people import Correspondent, Failed, ModelPerson, WrittenPerson
 from sociable.benchmarks.hsii.live.reading import Move, find_told, read_move
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode, LiveTurn
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Usage, make_episode_id
 from sociable.engine.seats import Seat, Seats

@@ -8,7 +8,8 @@ from typing import Any
 
 import json_repair
 
-from sociable.benchmarks.hsii.live.dataset import Dossier, Scenario
+from sociable.benchmarks.hsii.live.dataset import Dossier
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.names import find_people
 from sociable.core.prompts import defuse
 from sociable.core.records import make_storable

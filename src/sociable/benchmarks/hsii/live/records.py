@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sociable.benchmarks.hsii.live.dataset import ALL, Dials, Level
+from sociable.benchmarks.hsii.live.dataset import ALL, Level
+from sociable.benchmarks.hsii.live.scenario import Dials
 from sociable.core.records import Episode, Record, Turn
 
 ASSISTANT = "the assistant"

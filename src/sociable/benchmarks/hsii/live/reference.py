@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from random import Random
 
-from sociable.benchmarks.hsii.live.dataset import Arrangement, Scenario, Topic
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Topic
 from sociable.benchmarks.hsii.live.outcome import find_majority
 from sociable.benchmarks.hsii.live.reading import Move
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveTurn
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solution, Solver, Step
 from sociable.core.records import Usage
 from sociable.core.seeding import make_generator

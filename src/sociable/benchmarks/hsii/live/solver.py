@@ -16,8 +16,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.benchmarks.hsii.live.dataset import Arrangement, Dossier, Scenario, Topic
+from sociable.benchmarks.hsii.live.dataset import Arrangement, Dossier, Topic
 from sociable.benchmarks.hsii.live.outcome import LEAST, count_gains, find_majority, measure_welfare
+from sociable.benchmarks.hsii.live.scenario import Scenario
 
 BEAMS = (30, 300, 3000)
 """The states that are kept of a round; more are tried where fewer do not lead to the best there is."""

@@ -8,13 +8,14 @@ from functools import cache, partial
 
 from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
-from sociable.benchmarks.hsii.live.dataset import Scenario, load_dossiers
+from sociable.benchmarks.hsii.live.dataset import load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
 from sociable.benchmarks.hsii.live.judge import find_broken, judge_told, list_at_risk, show_question
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
 from sociable.benchmarks.hsii.live.reference import DEPTHS, ReferenceAssistant
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solution, solve
 from sociable.core.records import Judgment, Record, Score, make_episode_id
 from sociable.core.view import Document

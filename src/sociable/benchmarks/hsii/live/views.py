@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from sociable.benchmarks.hsii.live.dataset import Level, Scenario
+from sociable.benchmarks.hsii.live.dataset import Level
 from sociable.benchmarks.hsii.live.metrics import Played
 from sociable.benchmarks.hsii.live.outcome import count_gains
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveTurn
+from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.study import LiveStudy
 from sociable.core.records import EpisodeStatus
 from sociable.core.view import (
