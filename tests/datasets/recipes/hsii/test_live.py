@@ -166,6 +166,11 @@ def change(whole: dict[str, Any], *path: str | int, value: Any) -> dict[str, Any
         ("reasons", {"reasons": change(REASONS, "reasons", 1, "sides", 1, "worths", value={"day=may": 3})}, "a worth of what there is not"),
         ("ties", {"ties": change(TIES, "guards", 0, "must_hear", value="Cleo Diaz")}, "a guard that cannot be opened"),
         ("ties", {"ties": change(TIES, "guards", 0, value={"person": "Ben Omar", "must_hear": "Ada Roth", "instead": "No."})}, "a guard that cannot be opened"),
+        (
+            "ties",
+            {"ties": change(TIES, "guards", value=[{"person": a, "must_hear": b, "instead": "No."} for a, b in (("Ada Roth", "Cleo Diaz"), ("Cleo Diaz", "Ben Omar"), ("Ben Omar", "Ada Roth"))])},
+            "a guard that cannot be opened",
+        ),
         ("ties", {"ties": change(TIES, "decision", "best", value=7)}, "a decision of nobody, or with no such option"),
         ("ties", {"ties": change(TIES, "presses", 0, "sender", value="Cleo Diaz")}, "pressed for what need not be kept from the sender"),
         ("dossiers", {"ties": change(TIES, "news", "signs", value=["6th"])}, "no sign tells a fact from the others"),

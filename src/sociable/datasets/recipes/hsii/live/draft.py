@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -138,13 +139,21 @@ def check_reasons(scene: Scene, reasons: tuple[Reason, ...]) -> None:
                 raise Rejected("given away in an opening", f"{reason.person}: {', '.join(side.signs)}")
 
 
+def _follow(waits: Mapping[str, str], person: str) -> list[str]:
+    """The person, and whom it waits for, and whom that one waits for."""
+    followed = [person]
+    while (after := waits.get(followed[-1])) and after not in followed:
+        followed.append(after)
+    return followed
+
+
 def check_ties(scene: Behind, ties: WrittenTies) -> None:
     """Raises Rejected where somebody waits for himself or in a circle, or would have to hear what he may not."""
     names = {person.name for person in scene.people}
     kept = {reason.person: {*reason.keep_from} for reason in scene.reasons}
     waits = {guard.person: guard.must_hear for guard in ties.guards}
     for person, other in waits.items():
-        if not {person, other} <= names or person == other or waits.get(other) == person or person in kept[other]:
+        if not {person, other} <= names or person in kept[other] or person in _follow(waits, other):
             raise Rejected("a guard that cannot be opened", f"{person} must hear of {other}")
     decision = ties.decision
     if decision.person not in names or not {decision.best, decision.unknowing} <= set(range(len(decision.options))):
