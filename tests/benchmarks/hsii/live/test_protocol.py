@@ -22,6 +22,8 @@ from sociable.core.records import Outcome, Usage
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Reply, Request, Sampling
 
+from .conftest import TEA, worth
+
 PEOPLE = Seat(Role.PARTNER, "reference/people", None, Sampling())
 
 
@@ -248,6 +250,13 @@ def test_sheets_tell_what_is_wanted_in_words(make_scenario: Callable[..., Scenar
         "“Noon is fine.” But once you have heard this, or the gist of it, from the assistant or from others, asked or not: (It will rain at noon.) “The lamps"
         in cy
     )
+    less = [
+        {**each, "worths": [*each["worths"], worth(-5, "lamps=lit", when="noon")]} if each["name"] == "Cy" else each
+        for each in TEA["people"]
+    ]
+    unsure = brief_person(make_scenario(people=less), "Cy", prompts)["content"]
+    assert "at noon: against it, more than anything else" in unsure
+    assert "at noon: for it" not in unsure, "a wish stands once, with what the draw has made of it"
     shown = brief_assistant(scenario, prompts)["content"]
     assert "points" not in shown
     assert '"when": "noon or dusk"' in shown

@@ -109,11 +109,16 @@ def _list_matters(scenario: Scenario) -> str:
 def brief_person(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage:
     person, dossier = scenario.people[name], scenario.dossier
     words = {(matter.id, option.id): option.text for matter in dossier.matters for option in matter.options}
+    points: dict[tuple[tuple[str, str], ...], float] = {}
+    for worth in person.worths:
+        # What was drawn may add to a wish, or take from it.
+        chosen = tuple(sorted(worth.when.items()))
+        points[chosen] = points.get(chosen, 0.0) + worth.points
     wishes = []
-    for worth in sorted(person.worths, key=lambda each: -abs(each.points)):
-        thing = " together with ".join(words[choice] for choice in worth.when.items())
-        strength = _STRENGTH.get(round(abs(worth.points)), "more than anything else")
-        wishes.append(f"- {thing}: {'for' if worth.points > 0 else 'against'} it, {strength}")
+    for chosen, strength in sorted(points.items(), key=lambda each: -abs(each[1])):
+        if strength:
+            thing = " together with ".join(words[choice] for choice in chosen)
+            wishes.append(f"- {thing}: {'for' if strength > 0 else 'against'} it, {_name_strength(strength)}")
     wishes += [_describe_bond(bond) for bond in person.bonds]
     says = [_describe_topic(topic, scenario) for topic in scenario.topics.values() if topic.person == name]
     text = prompts["person"].render(
@@ -132,8 +137,12 @@ def brief_person(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage
 
 
 def _describe_bond(bond: Bond) -> str:
-    strength = _STRENGTH.get(round(abs(bond.points)), "more than anything else")
-    return f"- that {bond.other} does well by what is settled: {'for' if bond.points > 0 else 'against'} it, {strength}"
+    side = "for" if bond.points > 0 else "against"
+    return f"- that {bond.other} does well by what is settled: {side} it, {_name_strength(bond.points)}"
+
+
+def _name_strength(points: float) -> str:
+    return _STRENGTH.get(max(round(abs(points)), 1), "more than anything else")
 
 
 def _describe_topic(topic: Topic, scenario: Scenario) -> str:
