@@ -103,8 +103,7 @@ def test_the_audit_says_what_is_wrong_with_a_dossier(tmp_path: Path) -> None:
 def test_a_report_shows_what_was_settled_and_what_it_is_worth(tmp_path: Path) -> None:
     quiz = {"fact": "ada-work", "question": "What keeps Ada?", "answers": {"work=five": "Her work.", "work=free": "Nothing."}}
     facts = [{**each, "keep_from": ["Bo"], "of": "Ada"} if each["id"] == "ada-work" else each for each in TEA["facts"]]
-    passing = {"person": "Cy", "to": ["Bo"]}
-    tea = {**TEA, "facts": facts, "quizzes": [{**quiz, "decoys": ["A cold.", "A guest."]}], "passings": [passing]}
+    tea = {**TEA, "facts": facts, "quizzes": [{**quiz, "decoys": ["A cold.", "A guest."]}]}
     (tmp_path / "tea.json").write_text(json.dumps(tea))
     settings: dict[str, Any] = {"partner": "reference/people", "dataset": tmp_path / "tea.json"}
     result = runs.run(NAME, "reference/forward-all", out=tmp_path / "run", **settings)
@@ -115,7 +114,6 @@ def test_a_report_shows_what_was_settled_and_what_it_is_worth(tmp_path: Path) ->
         "What people decided",
         "What those think who may not know",
         "Told to somebody who was not to know",
-        "[passed on]",
         "By level",
     ):
         assert part in page

@@ -21,6 +21,7 @@ from sociable.benchmarks.hsii.live.solver import Solver
 from sociable.core.records import Judgment, Verdict
 from sociable.engine.seats import Role, Seat
 from sociable.models.protocol import Request, Sampling
+from sociable.render.html import render_html
 
 from .conftest import DRAW, TEA
 from .test_protocol import Answering, move, play
@@ -71,11 +72,18 @@ def test_what_somebody_is_told_reaches_those_he_tells(make_scenario: Callable[..
     scenario = make_scenario(passings=[{"person": "Ada", "to": ["Bo"]}, {"person": "Bo", "to": ["Cy"]}])
     episode, model = play(scenario, [move(("Ada", "It will rain at noon.")), move(), move()])
     aside = [(each.speaker, each.addressees, each.content) for each in episode.turns if each.is_aside]
-    said = "I hear from the assistant: It will rain at noon."
-    assert aside == [("Ada", ("Bo",), said), ("Ada", ("Cy",), said)]
+    said = "I hear this: It will rain at noon."
+    assert aside == [("Ada", ("Bo",), said), ("Bo", ("Cy",), said)]
     assert episode.decided == {"umbrella": "umbrella"}, "Bo has heard of the rain"
     read = "".join(str(each["content"]) for each in model.requests[-1].messages if each["role"] != "assistant")
     assert "It will rain at noon." not in read, "what one tells another the assistant does not see"
+
+
+def test_a_report_shows_what_was_passed_on_as_such(tmp_path: Path) -> None:
+    (tmp_path / "tea.json").write_text(json.dumps({**TEA, "passings": [{"person": "Bo", "to": ["Ada"]}]}))
+    settings: dict[str, Any] = {"partner": "reference/people", "dataset": tmp_path / "tea.json", "out": tmp_path / "run"}
+    runs.run("hsii-live", "reference/oracle", options={"levels": ["easy"]}, **settings)
+    assert "[passed on] I hear this: It will rain at noon." in render_html(runs.make_report_document([tmp_path / "run"]))
 
 
 def test_nobody_passes_on_what_concerns_himself(make_scenario: Callable[..., Scenario]) -> None:
@@ -84,6 +92,34 @@ def test_nobody_passes_on_what_concerns_himself(make_scenario: Callable[..., Sce
     assert scenario.find_hearers("Ada", "rain") == ("Bo",)
     told = make_scenario(facts=GUARDED, passings=[{"person": "Bo", "to": ["Ada", "Cy"]}])
     assert told.find_hearers("Bo", "ada-work") == ("Cy",), "nor to whom it concerns"
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"), [("Rain at noon, they say, it will rain!", ("rain",)), ("NOTHING", None), ("nothing.", None)]
+)
+def test_a_model_passes_on_what_it_has_read(
+    make_scenario: Callable[..., Scenario], reply: str, told: tuple[str, ...] | None
+) -> None:
+    scenario = make_scenario(passings=[{"person": "Ada", "to": ["Bo"]}])
+    asked: list[str] = []
+
+    def answer(request: Request) -> str:
+        last = str(request.messages[-1]["content"])
+        if "You talk to Bo about whatever you hear" in last:
+            asked.append(last)
+            return reply
+        return '{"answer": "A"}' if "decide something" in last else "Hm."
+
+    partner = Answering(answer)
+    sent = [move(("Ada", "It looks like rain at noon. Would that trouble you?")), move(("Cy", "Hello.")), move()]
+    episode, _ = play(scenario, sent, Seat(Role.PARTNER, partner.name, partner, Sampling()))
+    (prompt,) = asked
+    assert "It looks like rain at noon." in prompt.partition("This has just been written to you:")[2]
+    assert "Noon, please." in prompt.partition("This has just been written to you:")[0]
+    asides = [each for each in episode.turns if each.is_aside]
+    assert [each.facts for each in asides] == ([] if told is None else [told])
+    read = [str(request.messages[-1]["content"]) for request in partner.requests if "You are Bo" in str(request.messages[-1])]
+    assert any("they say, it will rain!" in each for each in read) is (told is not None), "Bo has read it"
 
 
 def test_a_confidence_is_broken_over_somebody_who_passes_it_on(make_scenario: Callable[..., Scenario]) -> None:

@@ -14,12 +14,15 @@ from sociable.models.protocol import ChatMessage
 LETTERS = "ABCDEFGH"
 ASK = "I would have to ask: it follows from nothing that I have read"
 """The answer of somebody who does not know."""
+NOTHING = "NOTHING"
+"""The answer of somebody who has nothing to pass on."""
 PLACEHOLDERS = {
     "assistant": frozenset({"setting", "people", "matters", "rules", "form"}),
     "rules": frozenset({"rounds", "messages", "patience", "refusal"}),
     "round": frozenset({"round", "rounds", "incoming", "last"}),
     "person": frozenset({"name", "pronouns", "line", "temper", "title", "people", "matters", "wishes", "says", "patience"}),
     "reply": frozenset({"name", "messages", "others"}),
+    "passing": frozenset({"name", "hearer", "earlier", "news", "nothing"}),
     "decide": frozenset({"name", "messages", "question", "options"}),
     "told": frozenset({"title", "known", "fact", "hearers", "to", "message"}),
     "known": frozenset({"name", "messages", "question", "options"}),
@@ -162,6 +165,12 @@ def ask_for_reply(name: str, seen: Sequence[LiveTurn], prompts: Prompts) -> Chat
         others=f"{' and '.join(others)} will read your answer too." if others else "Nobody else will read your answer.",
     )
     return {"role": "user", "content": text}
+
+
+def ask_to_pass_on(name: str, seen: Sequence[LiveTurn], news: Sequence[LiveTurn], hearer: str, prompts: Prompts) -> ChatMessage:
+    earlier = [each for each in seen if each not in news]
+    values = {"earlier": render_messages(earlier, name), "news": render_messages(news, name)}
+    return {"role": "user", "content": prompts["passing"].render(name=name, hearer=hearer, nothing=NOTHING, **values)}
 
 
 def ask_to_decide(name: str, decision: Decision, seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:

@@ -60,6 +60,16 @@ def make_answer_form(name: str, briefing: ChatMessage, seen: Sequence[LiveTurn])
     return Form(f"You are {name}", blocks, [Question("What do you answer? (one line)")])
 
 
+def make_aside_form(name: str, hearer: str, news: Sequence[LiveTurn]) -> Form:
+    """What one of the people passes on to another."""
+    question = Question(f"What do you tell {hearer} of it? (one line; {NOTHING} for nothing)")
+    blocks: list[Block] = [
+        Paragraph(f"You talk to {hearer} about whatever you hear, but for what concerns yourself."),
+        show_turns("This has been written to you", news),
+    ]
+    return Form(f"You are {name}", blocks, [question], lambda answers: "NOTHING" if answers[0].strip() == NOTHING else answers[0])
+
+
 def make_choice_form(title: str, question: str, options: Sequence[str], seen: Sequence[LiveTurn]) -> Form:
     """A choice of one of the people, by what it has read."""
     return Form(title, [show_turns("What you have read and written", seen)], [Question(question, list(options))])

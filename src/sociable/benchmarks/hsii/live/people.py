@@ -7,9 +7,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
-from sociable.benchmarks.hsii.live.briefing import ASK, ask_for_reply, ask_to_decide, ask_what_is_known, brief_person
+from sociable.benchmarks.hsii.live.briefing import (
+    ASK,
+    NOTHING,
+    ask_for_reply,
+    ask_to_decide,
+    ask_to_pass_on,
+    ask_what_is_known,
+    brief_person,
+)
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Decision, Quiz
-from sociable.benchmarks.hsii.live.forms import make_answer_form, make_choice_form
+from sociable.benchmarks.hsii.live.forms import make_answer_form, make_aside_form, make_choice_form
 from sociable.benchmarks.hsii.live.reading import MAX_MESSAGE, find_asked, find_told
 from sociable.benchmarks.hsii.live.records import LiveTurn
 from sociable.benchmarks.hsii.live.scenario import Scenario
@@ -39,6 +47,9 @@ class Correspondent(Protocol):
     async def answer(self, seen: Sequence[LiveTurn], message: LiveTurn) -> LiveTurn:
         """The answer to ``message``, the last one in ``seen``, which is all that the person has read. Raises Failed."""
 
+    async def pass_on(self, seen: Sequence[LiveTurn], news: Sequence[LiveTurn], hearer: str) -> LiveTurn | None:
+        """What it tells ``hearer`` of the ``news``, messages that ``hearer`` has not read; None: nothing. Raises Failed."""
+
     async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
         """The option that it chooses. Raises Failed."""
 
@@ -50,6 +61,10 @@ def reply_to(message: LiveTurn, speaker: str, text: str, facts: tuple[str, ...])
     """An answer; whoever else read the message reads it too."""
     others = tuple(name for name in message.addressees if name != speaker)
     return LiveTurn(index=0, round=message.round, speaker=speaker, addressees=others, content=text, facts=facts)
+
+
+def write_aside(speaker: str, hearer: str, text: str, facts: tuple[str, ...]) -> LiveTurn:
+    return LiveTurn(index=0, round=0, speaker=speaker, addressees=(hearer,), content=text, facts=facts, is_aside=True)
 
 
 class WrittenPerson:
@@ -97,6 +112,13 @@ class WrittenPerson:
         topics = (topic for topic in self._scenario.topics.values() if topic.person == self.name and topic.needs)
         return next((each.id for each in topics if known.issuperset(each.needs) and not before.issuperset(each.needs)), "")
 
+    async def pass_on(self, seen: Sequence[LiveTurn], news: Sequence[LiveTurn], hearer: str) -> LiveTurn | None:
+        told = {fact: self._scenario.facts[fact] for each in news for fact in each.facts}
+        told = {name: fact for name, fact in told.items() if fact.of not in (self.name, hearer)}
+        replaced = {fact.replaces for fact in told.values()}
+        said = [fact.text for name, fact in told.items() if name not in replaced]
+        return write_aside(self.name, hearer, " ".join(["I hear this:", *said]), tuple(told)) if said else None
+
     async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
         known = {fact for each in seen for fact in each.facts}
         return decision.best if known.issuperset(decision.needs) else decision.unknowing
@@ -130,6 +152,17 @@ class ModelPerson:
             raise Failed(f"{self.name}, round {message.round}: {reply.defect or 'empty'}")
         own = {fact for topic in self._scenario.topics.values() if topic.person == self.name for fact in topic.gives}
         return reply_to(message, self.name, text, find_told(text, self._scenario, own))
+
+    async def pass_on(self, seen: Sequence[LiveTurn], news: Sequence[LiveTurn], hearer: str) -> LiveTurn | None:
+        question = ask_to_pass_on(self.name, seen, news, hearer, self._prompts)
+        form = partial(make_aside_form, self.name, hearer, news)
+        reply = await self._seat.ask([self._briefing, question], self._scope, form)
+        text = defuse(reply.text).strip()[:MAX_MESSAGE]
+        if reply.defect or not text:
+            raise Failed(f"{self.name}, passing on to {hearer}: {reply.defect or 'empty'}")
+        if text.strip(".\"'* ").upper() == NOTHING:
+            return None
+        return write_aside(self.name, hearer, text, find_told(text, self._scenario))
 
     async def decide(self, decision: Decision, seen: Sequence[LiveTurn]) -> str:
         options = [option.text for option in decision.options]

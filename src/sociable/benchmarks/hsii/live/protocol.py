@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import product
 from typing import Protocol
 
 from sociable.benchmarks.hsii.live.briefing import brief_assistant, show_round
@@ -143,7 +142,7 @@ class _Play:
         """Everybody who was written to answers, message by message, but for the last round; nobody waits for another."""
         written = [self._note(each) for each in sent]
         if number == self._scenario.budget.rounds:
-            self._pass_on(written, number)
+            await self._pass_on(written, number)
             return
         before = len(self.messages) - len(written)
 
@@ -159,30 +158,32 @@ class _Play:
 
         found = await asyncio.gather(*(answer_all(name) for name in self._people))
         self._answers = [turn for _, turn in sorted((each for several in found for each in several), key=lambda pair: pair[0])]
-        self._pass_on(written, number)
+        await self._pass_on(written, number)
 
-    def _pass_on(self, written: Sequence[LiveTurn], number: int) -> None:
-        """What the assistant told somebody reaches those to whom it is passed on."""
-        passed: dict[tuple[str, str], dict[str, None]] = {}
-        for message in written:
-            for name, fact in product(message.addressees, message.facts):
-                for hearer in self._scenario.find_hearers(name, fact):
-                    passed.setdefault((name, hearer), {})[fact] = None
-        for (name, hearer), told in passed.items():
-            facts = [self._scenario.facts[fact] for fact in told]
-            replaced = {fact.replaces for fact in facts}
-            said = " ".join(["I hear from the assistant:", *(fact.text for fact in facts if fact.id not in replaced)])
-            self._note(
-                LiveTurn(
-                    index=0, round=number, speaker=name, addressees=(hearer,), content=said, facts=tuple(told), is_aside=True
-                )
-            )
+    async def _pass_on(self, written: Sequence[LiveTurn], number: int) -> None:
+        """What the assistant told somebody reaches those to whom he passes it on, and those to whom they do."""
+        told, have_passed = list(written), set[str]()
+        while told:
+            asides = []
+            for name, hearers in self._scenario.passes.items():
+                heard = [each for each in told if name in each.addressees]
+                if not heard or name in have_passed:
+                    continue
+                have_passed.add(name)
+                for hearer in hearers:
+                    news = [each for each in heard if hearer not in (each.speaker, *each.addressees)]
+                    aside = await self._people[name].pass_on(self._list_seen(name), news, hearer) if news else None
+                    if aside:
+                        asides.append(self._note(aside.model_copy(update={"round": number})))
+            told = asides
+
+    def _list_seen(self, name: str) -> list[LiveTurn]:
+        return [each for each in self.messages if name in (each.speaker, *each.addressees)]
 
     async def decide(self) -> dict[str, str]:
         async def ask(identifier: str) -> tuple[str, str]:
             decision = self._scenario.decisions[identifier]
-            seen = [each for each in self.messages if decision.person in (each.speaker, *each.addressees)]
-            return identifier, await self._people[decision.person].decide(decision, seen)
+            return identifier, await self._people[decision.person].decide(decision, self._list_seen(decision.person))
 
         return dict(await asyncio.gather(*map(ask, self._scenario.decisions)))
 
@@ -191,8 +192,7 @@ class _Play:
         heard = {fact for each in self.messages if each.speaker != ASSISTANT and not each.is_aside for fact in each.facts}
 
         async def ask(quiz: Quiz, name: str) -> tuple[str, str, str]:
-            seen = [each for each in self.messages if name in (each.speaker, *each.addressees)]
-            return quiz.fact, name, await self._people[name].believe(quiz, seen)
+            return quiz.fact, name, await self._people[name].believe(quiz, self._list_seen(name))
 
         asked = [
             ask(quiz, name)

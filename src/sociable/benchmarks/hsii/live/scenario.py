@@ -135,15 +135,16 @@ class Scenario:
 
         Nobody passes on what concerns himself, or tells it to the one whom it concerns.
         """
-        heard = [person] if person in self._passes else []
+        heard = [person] if person in self.passes else []
         concerned = self.facts[fact].of
         for name in heard:
             if name != concerned:
-                heard += [other for other in self._passes.get(name, ()) if other not in (*heard, concerned)]
+                heard += [other for other in self.passes.get(name, ()) if other not in (*heard, concerned)]
         return tuple(heard[1:])
 
     @cached_property
-    def _passes(self) -> Mapping[str, tuple[str, ...]]:
+    def passes(self) -> Mapping[str, tuple[str, ...]]:
+        """Who passes on what he is told, and to whom."""
         return {each.person: each.to for each in self._select(self.dossier.passings)}
 
     @cached_property
