@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from sociable.api import runs
-from sociable.benchmarks.hsii.live.briefing import brief_person, load_live_prompts
+from sociable.benchmarks.hsii.live.briefing import NO_NEWS, brief_person, load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Dossier, Level
+from sociable.benchmarks.hsii.live.forms import make_aside_form
 from sociable.benchmarks.hsii.live.judge import find_broken, list_at_risk
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.outcome import count_gains
@@ -120,6 +121,13 @@ def test_a_model_passes_on_what_it_has_read(
     assert [each.facts for each in asides] == ([] if told is None else [told])
     read = [str(request.messages[-1]["content"]) for request in partner.requests if "You are Bo" in str(request.messages[-1])]
     assert any("they say, it will rain!" in each for each in read) is (told is not None), "Bo has read it"
+
+
+@pytest.mark.parametrize(("typed", "written"), [("-", NO_NEWS), ("It rains.", "It rains.")])
+def test_a_person_passes_on_a_line_or_nothing(typed: str, written: str) -> None:
+    form = make_aside_form("Ada", "Bo", [])
+    assert "What do you tell Bo of it?" in form.questions[0].text
+    assert form.reply([typed]) == written
 
 
 def test_a_confidence_is_broken_over_somebody_who_passes_it_on(make_scenario: Callable[..., Scenario]) -> None:

@@ -14,7 +14,7 @@ from sociable.models.protocol import ChatMessage
 LETTERS = "ABCDEFGH"
 ASK = "I would have to ask: it follows from nothing that I have read"
 """The answer of somebody who does not know."""
-NOTHING = "NOTHING"
+NO_NEWS = "NOTHING"
 """The answer of somebody who has nothing to pass on."""
 PLACEHOLDERS = {
     "assistant": frozenset({"setting", "people", "matters", "rules", "form"}),
@@ -170,7 +170,7 @@ def ask_for_reply(name: str, seen: Sequence[LiveTurn], prompts: Prompts) -> Chat
 def ask_to_pass_on(name: str, seen: Sequence[LiveTurn], news: Sequence[LiveTurn], hearer: str, prompts: Prompts) -> ChatMessage:
     earlier = [each for each in seen if each not in news]
     values = {"earlier": render_messages(earlier, name), "news": render_messages(news, name)}
-    return {"role": "user", "content": prompts["passing"].render(name=name, hearer=hearer, nothing=NOTHING, **values)}
+    return {"role": "user", "content": prompts["passing"].render(name=name, hearer=hearer, nothing=NO_NEWS, **values)}
 
 
 def ask_to_decide(name: str, decision: Decision, seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from sociable.benchmarks.hsii.live.briefing import tell_rules
+from sociable.benchmarks.hsii.live.briefing import NO_NEWS, tell_rules
 from sociable.benchmarks.hsii.live.records import LiveTurn
 from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.form import Form, Question
@@ -67,7 +67,7 @@ def make_aside_form(name: str, hearer: str, news: Sequence[LiveTurn]) -> Form:
         Paragraph(f"You talk to {hearer} about whatever you hear, but for what concerns yourself."),
         show_turns("This has been written to you", news),
     ]
-    return Form(f"You are {name}", blocks, [question], lambda answers: "NOTHING" if answers[0].strip() == NOTHING else answers[0])
+    return Form(f"You are {name}", blocks, [question], lambda answers: NO_NEWS if answers[0].strip() == NOTHING else answers[0])
 
 
 def make_choice_form(title: str, question: str, options: Sequence[str], seen: Sequence[LiveTurn]) -> Form:

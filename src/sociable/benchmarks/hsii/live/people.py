@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sociable.benchmarks.hsii.live.briefing import (
     ASK,
-    NOTHING,
+    NO_NEWS,
     ask_for_reply,
     ask_to_decide,
     ask_to_pass_on,
@@ -160,7 +160,7 @@ class ModelPerson:
         text = defuse(reply.text).strip()[:MAX_MESSAGE]
         if reply.defect or not text:
             raise Failed(f"{self.name}, passing on to {hearer}: {reply.defect or 'empty'}")
-        if text.strip(".\"'* ").upper() == NOTHING:
+        if text.strip(".\"'* ").upper() == NO_NEWS:
             return None
         return write_aside(self.name, hearer, text, find_told(text, self._scenario))
 

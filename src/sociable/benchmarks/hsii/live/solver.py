@@ -159,7 +159,8 @@ class Solver:
             is_whole = is_whole and len(states) <= beam
             states = states[:beam]
         finalists = sorted(states, key=self._value, reverse=True)[:FINALISTS]
-        return max(finalists, key=lambda state: self._value(state, self._choose_finally(state))), is_whole
+        best = max(finalists, key=lambda state: self._value(state, self._choose_finally(state)))
+        return best, is_whole and len(states) <= FINALISTS
 
     def find_best(self, known: Collection[str], told: Collection[tuple[str, str]] = ()) -> Arrangement:
         """The arrangement that is best on average over the draws that agree with these facts; of several the first.
