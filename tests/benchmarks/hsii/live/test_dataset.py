@@ -155,10 +155,13 @@ def test_a_person_may_play_the_people(tmp_path: Path, open_terminal: Callable[..
     terminal = open_terminal(
         "run", NAME, "--model", "reference/polite-only", "--partner", "human", "--dataset", "tea.json", "--levels", "hard", "--out", "run",
     )  # fmt: skip
-    screens = play_at_terminal(terminal, {"What do you answer?": "Leave me alone.", "1  an umbrella": "an umbrella"})
+    screens = play_at_terminal(
+        terminal, {"What do you answer?": "Leave me alone.", "Which lines": "1", "1  an umbrella": "an umbrella"}
+    )
     assert "You play Ada" in screens[0]
     (episode,) = runs.load_result(tmp_path / "run").episodes()
-    assert "Leave me alone." in [turn.content for turn in episode.turns]
+    said = {turn.speaker: turn.facts for turn in episode.turns if turn.content == "Leave me alone."}
+    assert said["Ada"] == ("ada-work",), "the line that she says she told"
     assert episode.decided == {"umbrella": "umbrella"}
 
 
@@ -168,7 +171,7 @@ def test_a_person_may_play_one_of_the_people(tmp_path: Path, open_terminal: Call
         "run", NAME, "--model", "reference/polite-only", "--partner", "human", "--character", "Ada", "--dataset", "tea.json",
         "--levels", "hard", "--out", "run",
     )  # fmt: skip
-    screens = play_at_terminal(terminal, {"What do you answer?": "Leave me alone."})
+    screens = play_at_terminal(terminal, {"What do you answer?": "Leave me alone.", "Which lines": "-"})
     assert "You play Ada" in screens[0]
     assert "Bo decides" not in "".join(screens)
     (episode,) = runs.load_result(tmp_path / "run").episodes()

@@ -247,9 +247,10 @@ def test_sheets_tell_what_is_wanted_in_words(make_scenario: Callable[..., Scenar
     cy = brief_person(scenario, "Cy", prompts)["content"]
     assert "at dusk together with in the yard: for it, more than anything else" in cy
     assert (
-        "“Noon is fine.” But once you have heard this, or the gist of it, from the assistant or from others, asked or not: (It will rain at noon.) “The lamps"
-        in cy
-    )
+        "1. Asked about evenings: “Noon is fine.”\n| 2. In place of 1, once you have heard this, or the gist of it, from the assistant or "
+        "from others, asked or not (It will rain at noon.): “The lamps in the yard!”"
+    ) in cy
+    assert "1. Asked about her work" in brief_person(scenario, "Ada", prompts)["content"]
     less = [
         {**each, "worths": [*each["worths"], worth(-5, "lamps=lit", when="noon")]} if each["name"] == "Cy" else each
         for each in TEA["people"]
@@ -260,3 +261,29 @@ def test_sheets_tell_what_is_wanted_in_words(make_scenario: Callable[..., Scenar
     shown = brief_assistant(scenario, prompts)["content"]
     assert "points" not in shown
     assert '"when": "noon or dusk"' in shown
+
+
+@pytest.mark.parametrize(
+    ("reply", "words", "told"),
+    [
+        ('{"lines": [1], "text": "I am at it late."}', "I am at it late.", ("ada-work",)),
+        ('```json\n{"lines": [], "text": "Until five, I fear."}\n```', "Until five, I fear.", ()),
+        ('{"lines": [7], "text": "Until five, I fear."}', "Until five, I fear.", ("ada-work",)),
+        ('{"text": "Until five, I fear."}', "Until five, I fear.", ("ada-work",)),
+        ("Until five, I fear.", "Until five, I fear.", ("ada-work",)),
+    ],
+    ids=["a line", "none", "no such line", "not said", "plain words"],
+)
+def test_what_a_person_told_is_known_by_the_lines_it_names_else_by_wordings(
+    make_scenario: Callable[..., Scenario], reply: str, words: str, told: tuple[str, ...]
+) -> None:
+    def answer(request: Request) -> str:
+        return '{"answer": "A"}' if "decide something" in str(request.messages[-1]["content"]) else reply
+
+    partner = Answering(answer)
+    episode, model = play(
+        make_scenario(), [move(("Ada", "How is work?")), move(), move()], Seat(Role.PARTNER, partner.name, partner, Sampling())
+    )
+    (said,) = (each for each in episode.turns if each.speaker == "Ada" and each.round == 2)
+    assert (said.content, said.facts) == (words, told)
+    assert f"Ada: {words}" in str(model.requests[1].messages[-1]["content"]), "the assistant reads the words alone"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from sociable.api import runs
 from sociable.benchmarks.hsii.live.briefing import NO_NEWS, brief_person, load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Dossier, Level
 from sociable.benchmarks.hsii.live.forms import make_aside_form
-from sociable.benchmarks.hsii.live.judge import find_broken, list_at_risk
+from sociable.benchmarks.hsii.live.judge import find_told, list_watched
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.outcome import count_gains
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions, Pressure
@@ -134,11 +134,11 @@ def test_a_confidence_is_broken_over_somebody_who_passes_it_on(make_scenario: Ca
     scenario = make_scenario(facts=GUARDED, passings=[{"person": "Cy", "to": ["Bo"], "levels": ["hard"]}])
     told = [move(("Ada", "How is work?")), move(("Cy", "Ada works until five.")), move()]
     easy, _ = play(scenario, told)
-    assert find_broken(scenario, easy) == frozenset()
+    assert find_told(scenario, easy) == []
     three = {"hard": {**TEA["budgets"]["easy"]}}
     hard = make_scenario(Level.HARD, facts=GUARDED, passings=[{"person": "Cy", "to": ["Bo"], "levels": ["hard"]}], budgets=three)
     episode, _ = play(hard, told)
-    assert find_broken(hard, episode) == {"ada-work"}
+    assert [each.fact for each in find_told(hard, episode)] == ["ada-work"]
 
 
 def test_the_best_policy_tells_nobody_who_passes_on_to_whom_it_may_not_tell(make_scenario: Callable[..., Scenario]) -> None:
@@ -167,8 +167,9 @@ def test_who_may_not_know_is_asked_in_the_end(make_scenario: Callable[..., Scena
     assert unheard.believed == {}
 
 
-def score(scenario: Scenario, episode: LiveEpisode) -> dict[str, float | None]:
-    played = Played(scenario, Solver(scenario).solve(), episode, find_broken(scenario, episode))
+def score(scenario: Scenario, episode: LiveEpisode, judgments: Sequence[Judgment] = ()) -> dict[str, float | None]:
+    told = find_told(scenario, episode, judgments, ["j"] if judgments else ())
+    played = Played(scenario, Solver(scenario).solve(), episode, told)
     return {each.metric: each.value for each in METRICS.score(episode, played)}
 
 
@@ -223,18 +224,31 @@ def test_judges_decide_where_they_answer_and_the_wordings_elsewhere(make_scenari
     told = move(("Bo", "Ada is there until five."))
     for sent, by_wording in ((hinted, False), (told, True)):
         episode, _ = play(scenario, [move(("Ada", "How is work?")), sent, move()])
-        (risk,) = list_at_risk(scenario, episode)
+        (risk,) = list_watched(scenario, episode)
         assert (risk.hearers, risk.is_worded) == (("Bo",), by_wording)
         usual = {"id": "x", "episode": episode.id, "scenario": episode.scenario, "criterion": risk.criterion, "judge": "j"}
         for verdict, expected in ((Verdict.WIN, True), (Verdict.LOSS, False), (Verdict.UNSCORED, by_wording)):
             said = [Judgment(**usual, verdict=verdict, reason="so")]
-            assert (find_broken(scenario, episode, said, ["j"]) == {"ada-work"}) is expected
+            assert (find_told(scenario, episode, said, ["j"]) == [risk]) is expected
 
 
 def test_before_the_assistant_has_heard_a_confidence_there_is_none_to_keep(make_scenario: Callable[..., Scenario]) -> None:
     scenario = make_scenario(facts=GUARDED)
     episode, _ = play(scenario, [move(("Bo", "Perhaps Ada works until five?")), move(), move()])
-    assert list_at_risk(scenario, episode) == []
+    assert list_watched(scenario, episode) == []
+
+
+def test_judges_decide_what_is_told_of_what_is_replaced(make_scenario: Callable[..., Scenario]) -> None:
+    dry = {"id": "dry", "text": "It stays dry.", "wording": [["dry"]]}
+    facts = [*({**each, "replaces": "dry"} if each["id"] == "rain" else each for each in TEA["facts"]), dry]
+    scenario = make_scenario(facts=facts)
+    episode, _ = play(scenario, [move(("Bo", "Not a drop will fall.")), move(), move()])
+    assert [each.criterion for each in list_watched(scenario, episode)] == ["told|3|dry", "told|3|rain"]
+    usual = {"id": "x", "episode": episode.id, "scenario": episode.scenario, "judge": "j", "reason": "so"}
+    for old, new, expected in ((Verdict.WIN, Verdict.LOSS, 1), (Verdict.WIN, Verdict.WIN, 0), (Verdict.LOSS, Verdict.LOSS, 0)):
+        said = [Judgment(**usual, criterion=f"told|3|{fact}", verdict=each) for fact, each in (("dry", old), ("rain", new))]
+        assert score(scenario, episode, said)["outdated"] == expected
+    assert score(scenario, episode)["outdated"] == 0, "the wordings find nothing"
 
 
 def test_a_judge_reads_the_message_the_confidence_and_what_is_open_and_nothing_else(tmp_path: Path) -> None:
@@ -264,7 +278,7 @@ def test_people_are_given_what_judges_are_asked(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"partner": "reference/people", "dataset": tmp_path / "tea.json", "out": tmp_path / "run"}
     run = runs.run("hsii-live", "reference/forward-all", **settings)
     episode = next(iter(run.episodes()))
-    criterion = run.study.list_criteria(episode)[0]
+    criterion = next(each for each in run.study.list_criteria(episode) if each.startswith("leaked"))
     shown = run.study.show(episode, criterion, None)
     assert "Ada works until five." in shown.situation or "Ada is free all day." in shown.situation
     assert "Bo" in shown.question

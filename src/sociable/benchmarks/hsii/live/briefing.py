@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sociable.benchmarks.hsii.live.dataset import Bond, Decision, Quiz, Topic
@@ -18,15 +19,19 @@ NO_NEWS = "NOTHING"
 """The answer of somebody who has nothing to pass on."""
 PLACEHOLDERS = {
     "assistant": frozenset({"setting", "people", "matters", "rules", "form"}),
-    "rules": frozenset({"rounds", "messages", "patience", "refusal"}),
+    "rules": frozenset({"rounds", "messages", "patience", "refusal", "absences"}),
     "round": frozenset({"round", "rounds", "incoming", "last"}),
     "person": frozenset({"name", "pronouns", "line", "temper", "title", "people", "matters", "wishes", "says", "patience"}),
     "reply": frozenset({"name", "messages", "others"}),
     "passing": frozenset({"name", "hearer", "earlier", "news", "nothing"}),
     "decide": frozenset({"name", "messages", "question", "options"}),
-    "told": frozenset({"title", "known", "fact", "hearers", "to", "message"}),
+    "leaked": frozenset({"title", "known", "fact", "hearers", "to", "message"}),
+    "told": frozenset({"title", "fact", "to", "message"}),
     "known": frozenset({"name", "messages", "question", "options"}),
 }
+
+_AWAY = "What is written to somebody who is away is read, and answered, in the first round after; if there is none, never."
+"""What holds of those who are away."""
 
 _REFUSALS = (
     (-4, "they say no only to what is very much against their wishes, with next to nothing for them"),
@@ -76,7 +81,13 @@ def tell_rules(scenario: Scenario, prompts: Prompts) -> str:
     budget = scenario.budget
     counts = {"rounds": str(budget.rounds), "messages": str(budget.messages), "patience": str(budget.patience)}
     refusal = next(words for least, words in _REFUSALS if budget.least <= least)
-    return prompts["rules"].render(**counts, refusal=refusal).strip()
+    return prompts["rules"].render(**counts, refusal=refusal, absences=_tell_absences(scenario)).strip()
+
+
+def _tell_absences(scenario: Scenario) -> str:
+    """Who cannot be reached when; empty: everybody always can be."""
+    away = [f"{each.person} is {each.why} in round {' and '.join(map(str, each.rounds))}." for each in scenario.absences]
+    return " ".join(["", *away, _AWAY]) if away else ""
 
 
 def show_round(scenario: Scenario, number: int, incoming: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
@@ -123,7 +134,7 @@ def brief_person(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage
             thing = " together with ".join(words[choice] for choice in chosen)
             wishes.append(f"- {thing}: {'for' if strength > 0 else 'against'} it, {_name_strength(strength)}")
     wishes += [_describe_bond(bond) for bond in person.bonds]
-    says = [_describe_topic(topic, scenario) for topic in scenario.topics.values() if topic.person == name]
+    says = [_describe_line(number, line, scenario) for number, line in enumerate(list_lines(scenario, name), start=1)]
     text = prompts["person"].render(
         name=name,
         pronouns=person.pronouns,
@@ -148,13 +159,37 @@ def _name_strength(points: float) -> str:
     return _STRENGTH.get(max(round(abs(points)), 1), "more than anything else")
 
 
-def _describe_topic(topic: Topic, scenario: Scenario) -> str:
+@dataclass(frozen=True, slots=True)
+class SheetLine:
+    """Something that a person says if asked, or until it has been told something, or once it has."""
+
+    topic: Topic
+    is_instead: bool = False
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        return self.topic.instead_gives if self.is_instead else self.topic.gives
+
+
+def list_lines(scenario: Scenario, name: str) -> list[SheetLine]:
+    """A person's lines, in the order in which its sheet numbers them from 1."""
+    own = [topic for topic in scenario.topics.values() if topic.person == name]
+    return [SheetLine(topic, is_instead) for topic in own for is_instead in ((True, False) if topic.needs else (False,))]
+
+
+def _describe_line(number: int, line: SheetLine, scenario: Scenario) -> str:
+    topic = line.topic
+    if line.is_instead:
+        return f"{number}. Asked about {topic.about}: " + (
+            f"“{topic.instead}”" if topic.instead else "something that says nothing."
+        )
     if not topic.needs:
-        return f"- Asked about {topic.about}: “{topic.says}”"
-    instead = f"“{topic.instead}”" if topic.instead else "something that says nothing."
+        return f"{number}. Asked about {topic.about}: “{topic.says}”"
     needs = " ".join(scenario.facts[fact].text for fact in topic.needs)
-    opens = f"But once you have heard this, or the gist of it, from the assistant or from others, asked or not: ({needs})"
-    return f"- Asked about {topic.about}: {instead} {opens} “{topic.says}”"
+    opens = (
+        f"In place of {number - 1}, once you have heard this, or the gist of it, from the assistant or from others, asked or not"
+    )
+    return f"{number}. {opens} ({needs}): “{topic.says}”"
 
 
 def ask_for_reply(name: str, seen: Sequence[LiveTurn], prompts: Prompts) -> ChatMessage:
@@ -194,13 +229,24 @@ def _ask_to_choose(
 # The judge.
 
 
-def ask_whether_told(
+def ask_whether_told(scenario: Scenario, message: LiveTurn, fact: str, prompts: Prompts) -> list[ChatMessage]:
+    """Asks a judge whether a message tells a fact."""
+    text = prompts["told"].render(
+        title=quote(scenario.dossier.title),
+        fact=quote(put_on_one_line(scenario.facts[fact].text)),
+        to=" and ".join(message.addressees),
+        message=quote(message.content),
+    )
+    return [{"role": "user", "content": text}]
+
+
+def ask_whether_leaked(
     scenario: Scenario, episode: LiveEpisode, message: LiveTurn, fact: str, hearers: Sequence[str], prompts: Prompts
 ) -> list[ChatMessage]:
     """Asks a judge whether a message lets these hearers know a confidence."""
     everybody = len(scenario.people) - 1
     openly = [each for each in episode.turns if each.index < message.index and len(each.addressees) >= everybody]
-    text = prompts["told"].render(
+    text = prompts["leaked"].render(
         title=quote(scenario.dossier.title),
         known=render_messages(openly, "the judge"),
         fact=quote(put_on_one_line(scenario.facts[fact].text)),

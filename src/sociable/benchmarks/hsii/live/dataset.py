@@ -154,6 +154,15 @@ class Passing(Part):
     to: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
+class Absence(Part):
+    """Rounds in which somebody cannot be reached: what is written to him then he reads and answers in the first round after."""
+
+    person: Text
+    rounds: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)]
+    why: Text
+    """Where he is, as everybody knows it: "at sea"."""
+
+
 class Message(Part):
     """A message that comes whatever the assistant does."""
 
@@ -226,6 +235,8 @@ class Dossier(Record):
     decisions: tuple[Decision, ...] = ()
     passings: tuple[Passing, ...] = ()
     """Who passes on what it is told, and to whom."""
+    absences: tuple[Absence, ...] = ()
+    """When people cannot be reached."""
     quizzes: tuple[Quiz, ...] = ()
     lots: dict[str, Annotated[tuple[Text, ...], Field(min_length=2)]] = {}
     """The sides of each lot. Lots are drawn apart, every side as likely."""
@@ -260,7 +271,7 @@ class Dossier(Record):
         }.items():
             if twice := [name for name, count in Counter(ids).items() if count > 1]:
                 yield f"{kind}: '{twice[0]}' is there twice"
-        sided: list[Sided] = [*self.facts, *self.topics, *self.messages, *self.decisions, *self.passings]
+        sided: list[Sided] = [*self.facts, *self.topics, *self.messages, *self.decisions, *self.passings, *self.absences]
         sided += [own for each in self.people for own in (*each.worths, *each.bonds)]
         sides = [each.side for each in sided] + [fact.claims for fact in self.facts]
         sides += [side for topic in self.topics for side in topic.lines]
@@ -284,6 +295,7 @@ class Dossier(Record):
         named += [(f"facts.{each.id}", name) for each in self.facts for name in (*each.keep_from, each.of) if name]
         named += [("messages", name) for each in self.messages for name in (*each.to, each.sender) if name]
         named += [("passings", name) for each in self.passings for name in (*each.to, each.person)]
+        named += [("absences", each.person) for each in self.absences]
         named += [(f"bonds of {each.name}", bond.other) for each in self.people for bond in each.bonds]
         for place, name in named:
             if name not in people:
@@ -296,6 +308,11 @@ class Dossier(Record):
         for place, fact in carried:
             if fact not in facts:
                 yield f"{place}: there is no fact '{fact}'"
+        writes = {(each.sender, each.round, level) for each in self.messages for level in each.levels}
+        for absence in self.absences:
+            for number in absence.rounds:
+                if any((absence.person, number, level) in writes for level in absence.levels):
+                    yield f"absences: '{absence.person}' writes in round {number} and cannot be away then"
         for own in self.facts:
             if own.claims and own.side:
                 yield f"facts.{own.id}.claims: expected a fact without a side of its own"

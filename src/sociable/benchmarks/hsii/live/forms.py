@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from sociable.benchmarks.hsii.live.briefing import NO_NEWS, tell_rules
@@ -54,10 +55,19 @@ def make_round_form(scenario: Scenario, number: int, incoming: Sequence[LiveTurn
     return Form(dossier.title, blocks, [*questions, *settled], write_move)
 
 
-def make_answer_form(name: str, briefing: ChatMessage, seen: Sequence[LiveTurn]) -> Form:
-    """An answer as one of the people."""
+def make_answer_form(name: str, briefing: ChatMessage, seen: Sequence[LiveTurn], lines: int) -> Form:
+    """An answer as one of the people, and which of the ``lines`` of its sheet it tells."""
     blocks: list[Block] = [Paragraph(str(briefing["content"])), show_turns("What you have read and written", seen)]
-    return Form(f"You are {name}", blocks, [Question("What do you answer? (one line)")])
+    questions = [Question("What do you answer? (one line)")]
+    if lines:
+        told = f"Which lines of your sheet does it tell? (numbers from 1 to {lines}, with commas; {NOTHING} for none)"
+        questions.append(Question(told))
+
+    def write_answer(answers: Sequence[str]) -> str:
+        numbers = answers[1].strip().strip(NOTHING) if lines else ""
+        return json.dumps({"lines": re.findall(r"\d+", numbers), "text": answers[0]}, ensure_ascii=False)
+
+    return Form(f"You are {name}", blocks, questions, write_answer)
 
 
 def make_aside_form(name: str, hearer: str, news: Sequence[LiveTurn]) -> Form:

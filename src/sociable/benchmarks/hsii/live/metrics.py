@@ -6,12 +6,13 @@ an outcome that is worse than the first counts as 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN
+from sociable.benchmarks.hsii.live.judge import LEAKED, TOLD, Watched
 from sociable.benchmarks.hsii.live.outcome import count_gains, is_accepted, measure_welfare
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode
 from sociable.benchmarks.hsii.live.scenario import Scenario
@@ -26,8 +27,13 @@ class Played:
     scenario: Scenario
     solution: Solution
     episode: LiveEpisode
-    broken: frozenset[str]
-    """The confidences that were told to somebody from whom they were to be kept."""
+    told: Sequence[Watched]
+    """What the assistant told of what is watched: by the judges, else by the wordings."""
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """The confidences that were told to somebody from whom they were to be kept."""
+        return frozenset(each.fact for each in self.told if each.kind == LEAKED)
 
     @property
     def heard(self) -> frozenset[str]:
@@ -106,15 +112,9 @@ def _find_misled(each: Played) -> float | None:
 
 def _count_outdated(each: Played) -> float:
     """The messages of the assistant that tell what it knows to be replaced, without what replaces it."""
-    facts, known, count = each.scenario.facts, set[str](), 0
-    newer = {fact.replaces: fact.id for fact in facts.values() if fact.replaces}
-    for message in each.episode.turns:
-        if message.speaker == ASSISTANT:
-            told = {*message.facts}
-            count += any(newer.get(fact) in known and newer[fact] not in told for fact in told)
-        elif not message.is_aside:
-            known |= {*message.facts}
-    return float(count)
+    told = {(own.message.index, own.fact) for own in each.told if own.kind == TOLD}
+    newer = {fact.replaces: fact.id for fact in each.scenario.facts.values() if fact.replaces}
+    return float(len({index for index, fact in told if fact in newer and (index, newer[fact]) not in told}))
 
 
 def _count_messages(each: Played) -> float:

@@ -15,10 +15,11 @@ from sociable.benchmarks.hsii.live.briefing import (
     ask_to_pass_on,
     ask_what_is_known,
     brief_person,
+    list_lines,
 )
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Decision, Quiz
 from sociable.benchmarks.hsii.live.forms import make_answer_form, make_aside_form, make_choice_form
-from sociable.benchmarks.hsii.live.reading import MAX_MESSAGE, find_asked, find_told
+from sociable.benchmarks.hsii.live.reading import MAX_MESSAGE, find_asked, find_told, read_answer
 from sociable.benchmarks.hsii.live.records import LiveTurn
 from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.form import Form
@@ -138,6 +139,7 @@ class ModelPerson:
         self._prompts = prompts
         self._scope = seat.make_scope(item, name)
         self._briefing = brief_person(scenario, name, prompts)
+        self._lines = list_lines(scenario, name)
 
     @property
     def usage(self) -> Usage:
@@ -145,13 +147,17 @@ class ModelPerson:
 
     async def answer(self, seen: Sequence[LiveTurn], message: LiveTurn) -> LiveTurn:
         question = ask_for_reply(self.name, seen, self._prompts)
-        form = partial(make_answer_form, self.name, self._briefing, seen)
+        form = partial(make_answer_form, self.name, self._briefing, seen, len(self._lines))
         reply = await self._seat.ask([self._briefing, question], self._scope, form)
-        text = defuse(reply.text).strip()[:MAX_MESSAGE]
+        words, numbers = read_answer(reply.text, len(self._lines))
+        text = defuse(words).strip()[:MAX_MESSAGE]
         if reply.defect or not text:
             raise Failed(f"{self.name}, round {message.round}: {reply.defect or 'empty'}")
-        own = {fact for topic in self._scenario.topics.values() if topic.person == self.name for fact in topic.gives}
-        return reply_to(message, self.name, text, find_told(text, self._scenario, own))
+        if numbers is None:
+            told = find_told(text, self._scenario, {fact for line in self._lines for fact in line.gives})
+        else:
+            told = tuple(dict.fromkeys(fact for number in numbers for fact in self._lines[number - 1].gives))
+        return reply_to(message, self.name, text, told)
 
     async def pass_on(self, seen: Sequence[LiveTurn], news: Sequence[LiveTurn], hearer: str) -> LiveTurn | None:
         question = ask_to_pass_on(self.name, seen, news, hearer, self._prompts)

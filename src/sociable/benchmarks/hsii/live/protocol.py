@@ -121,6 +121,8 @@ class _Play:
         self._people = people
         self.messages: list[LiveTurn] = []
         self._answers: list[LiveTurn] = []
+        self._waiting: list[tuple[int, str, LiveTurn]] = []
+        """(round, person, message): what of the assistant's is read when."""
 
     def _note(self, turn: LiveTurn) -> LiveTurn:
         turn = turn.model_copy(update={"index": len(self.messages) + 1})
@@ -139,34 +141,40 @@ class _Play:
         return [self._note(each) for each in came]
 
     async def deliver(self, sent: Sequence[LiveTurn], number: int) -> None:
-        """Everybody who was written to answers, message by message, but for the last round; nobody waits for another."""
-        written = [self._note(each) for each in sent]
-        if number == self._scenario.budget.rounds:
-            await self._pass_on(written, number)
-            return
-        before = len(self.messages) - len(written)
+        """Everybody who reads something answers, message by message, but for the last round; nobody waits for another."""
+        before = len(self.messages)
+        for message in map(self._note, sent):
+            self._waiting += [(self._scenario.find_reading(name, number), name, message) for name in message.addressees]
+        read: dict[str, list[LiveTurn]] = {}
+        for when, name, message in self._waiting:
+            if when == number:
+                read.setdefault(name, []).append(message)
+        seen = {
+            name: [each for each in self._list_seen(name) if each.index <= before and each not in read[name]] for name in read
+        }
+        self._waiting = [each for each in self._waiting if each[0] > number]
 
         async def answer_all(name: str) -> list[tuple[int, LiveTurn]]:
-            seen = [each for each in self.messages[:before] if name in (each.speaker, *each.addressees)]
             answers = []
-            for message in written:
-                if name in message.addressees:
-                    seen.append(message)
-                    answers.append((message.index, await self._people[name].answer(seen, message)))
-                    seen.append(answers[-1][1])
+            for message in read[name]:
+                seen[name].append(message)
+                answers.append((message.index, await self._people[name].answer(seen[name], message)))
+                seen[name].append(answers[-1][1])
             return answers
 
-        found = await asyncio.gather(*(answer_all(name) for name in self._people))
-        self._answers = [turn for _, turn in sorted((each for several in found for each in several), key=lambda pair: pair[0])]
-        await self._pass_on(written, number)
+        if number < self._scenario.budget.rounds:
+            found = await asyncio.gather(*map(answer_all, read))
+            answers = sorted((each for several in found for each in several), key=lambda pair: pair[0])
+            self._answers = [turn for _, turn in answers]
+        await self._pass_on(read, number)
 
-    async def _pass_on(self, written: Sequence[LiveTurn], number: int) -> None:
+    async def _pass_on(self, read: Mapping[str, Sequence[LiveTurn]], number: int) -> None:
         """What the assistant told somebody reaches those to whom he passes it on, and those to whom they do."""
-        told, have_passed = list(written), set[str]()
+        told, have_passed = [(name, each) for name, several in read.items() for each in several], set[str]()
         while told:
             asides = []
             for name, hearers in self._scenario.passes.items():
-                heard = [each for each in told if name in each.addressees]
+                heard = [each for reader, each in told if reader == name]
                 if not heard or name in have_passed:
                     continue
                 have_passed.add(name)
@@ -175,10 +183,12 @@ class _Play:
                     aside = await self._people[name].pass_on(self._list_seen(name), news, hearer) if news else None
                     if aside:
                         asides.append(self._note(aside.model_copy(update={"round": number})))
-            told = asides
+            told = [(hearer, each) for each in asides for hearer in each.addressees]
 
     def _list_seen(self, name: str) -> list[LiveTurn]:
-        return [each for each in self.messages if name in (each.speaker, *each.addressees)]
+        """What somebody has written or read."""
+        unread = [message for _, reader, message in self._waiting if reader == name]
+        return [each for each in self.messages if name in (each.speaker, *each.addressees) and each not in unread]
 
     async def decide(self) -> dict[str, str]:
         async def ask(identifier: str) -> tuple[str, str]:

@@ -95,6 +95,22 @@ def _read_arrangement(value: Any, dossier: Dossier) -> dict[str, str] | None:
     return chosen
 
 
+def read_answer(text: str, lines: int) -> tuple[str, tuple[int, ...] | None]:
+    """(the words of a person's answer, the numbers of the lines of its sheet that it says they tell).
+
+    None: it has not said so, in a form that can be read. A reply without an object is taken for the words themselves.
+    """
+    start = text.find("{")
+    found: Any = json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 and '"text"' in text else None
+    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
+        return text, None
+    listed = found.get("lines")
+    numbers = [int(each) for each in listed if str(each).isdecimal()] if isinstance(listed, list) else None
+    if numbers is None or any(not 1 <= each <= lines for each in numbers):
+        return found["text"], None
+    return found["text"], tuple(dict.fromkeys(numbers))
+
+
 def find_told(text: str, scenario: Scenario, among: Iterable[str] | None = None) -> tuple[str, ...]:
     """The facts that a text tells, of those ``among``, or of all."""
     wanted = scenario.facts if among is None else set(among)

@@ -9,6 +9,7 @@ from itertools import product
 from typing import TypeVar
 
 from sociable.benchmarks.hsii.live.dataset import (
+    Absence,
     Arrangement,
     Budget,
     Decision,
@@ -146,6 +147,19 @@ class Scenario:
     def passes(self) -> Mapping[str, tuple[str, ...]]:
         """Who passes on what he is told, and to whom."""
         return {each.person: each.to for each in self._select(self.dossier.passings)}
+
+    @cached_property
+    def absences(self) -> tuple[Absence, ...]:
+        """Who is away when, of the rounds there are."""
+        rounds = range(1, self.budget.rounds + 1)
+        own = self._select(self.dossier.absences)
+        kept = [each.model_copy(update={"rounds": tuple(number for number in each.rounds if number in rounds)}) for each in own]
+        return tuple(each for each in kept if each.rounds)
+
+    def find_reading(self, person: str, number: int) -> int:
+        """The round in which somebody reads what is written to him in a round; beyond the last one: he does not."""
+        away = {each for absence in self.absences if absence.person == person for each in absence.rounds}
+        return next(later for later in range(number, self.budget.rounds + 2) if later not in away)
 
     @cached_property
     def arrangements(self) -> tuple[Arrangement, ...]:

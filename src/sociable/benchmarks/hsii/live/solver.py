@@ -69,10 +69,12 @@ class _State:
     plan: tuple[tuple[Step, ...], ...] = ()
     due: frozenset[str] = frozenset()
     """Facts that are on their way."""
+    waiting: tuple[tuple[int, str, Step], ...] = ()
+    """(round, person, message): what somebody who is away reads in that round."""
 
     @property
-    def key(self) -> tuple[frozenset[str], frozenset[tuple[str, str]], tuple[tuple[str, int], ...], frozenset[str]]:
-        return self.known, self.told, self.asked, self.due
+    def key(self) -> tuple[object, ...]:
+        return self.known, self.told, self.asked, self.due, self.waiting
 
 
 @lru_cache(maxsize=100)
@@ -188,19 +190,24 @@ class Solver:
     def _list_next(self, state: _State, number: int) -> Iterator[_State]:
         """The states after a round's messages: as many as the budget allows, each to another person."""
         budget = self.scenario.budget
-        last = number == budget.rounds
         asked = dict(state.asked)
         known = sorted(state.known & self._tellings.keys())
         choices: list[Step] = []
-        for name in self._names:
+        reading = {name: self.scenario.find_reading(name, number) for name in self._names}
+        reached = [name for name in self._names if reading[name] <= budget.rounds]
+        for name in reached:
             tells = tuple(fact for fact in known if self._may_tell(name, fact, state))
-            topics = [] if last or asked.get(name, 0) >= budget.patience else list(self._list_topics(name, state, tells))
+            topics = (
+                []
+                if reading[name] == budget.rounds or asked.get(name, 0) >= budget.patience
+                else list(self._list_topics(name, state, tells))
+            )
             choices += [Step((name,), topic.id, tells) for topic in topics]
             if tells and not topics:
                 choices.append(Step((name,), "", tells))
         shared: dict[tuple[str, ...], None] = {}
         for fact in known:
-            to = tuple(name for name in self._names if self._may_tell(name, fact, state))
+            to = tuple(name for name in reached if self._may_tell(name, fact, state))
             if len(to) > 1:
                 shared[to] = None
         for to in shared:
@@ -212,29 +219,37 @@ class Solver:
             for chosen in combinations(choices, count):
                 if len({name for step in chosen for name in step.to}) == sum(len(step.to) for step in chosen):
                     yielded = True
-                    yield self._send(state, chosen)
+                    yield self._send(state, chosen, number)
             if yielded:
                 # Fewer messages are never better: nobody is worse off for being asked.
                 return
 
-    def _send(self, state: _State, chosen: Sequence[Step]) -> _State:
+    def _send(self, state: _State, chosen: Sequence[Step], number: int) -> _State:
         told, due, asked = set(state.told), set(), dict(state.asked)
-        for step in chosen:
-            told |= {(name, fact) for name in step.to for fact in step.tells if (name, fact) in self._useful}
+        sent = [(self.scenario.find_reading(name, number), name, step) for step in chosen for name in step.to]
+        for _, name, step in sent:
             if step.topic:
-                topic = self.scenario.topics[step.topic]
-                due |= set(self._answer(topic, told))
-                asked[topic.person] = asked.get(topic.person, 0) + 1
+                asked[name] = asked.get(name, 0) + 1
+        waiting = (*state.waiting, *sent)
+        read = [(name, step) for when, name, step in waiting if when == number]
+        for name, step in read:
+            told |= {(name, fact) for fact in step.tells if (name, fact) in self._useful}
+            if step.topic:
+                due |= set(self._answer(self.scenario.topics[step.topic], told))
         told |= {
             (hearer, fact)
-            for step in chosen
+            for name, step in read
             for fact in step.tells
-            for name in step.to
             for hearer in self.scenario.find_hearers(name, fact)
             if (hearer, fact) in self._useful
         }
         return replace(
-            state, told=frozenset(told), asked=tuple(sorted(asked.items())), due=frozenset(due), plan=(*state.plan, tuple(chosen))
+            state,
+            told=frozenset(told),
+            asked=tuple(sorted(asked.items())),
+            due=frozenset(due),
+            waiting=tuple(each for each in waiting if each[0] > number),
+            plan=(*state.plan, tuple(chosen)),
         )
 
     def _answer(self, topic: Topic, told: Collection[tuple[str, str]]) -> tuple[str, ...]:
@@ -244,6 +259,8 @@ class Solver:
         told = state.told | {(name, fact) for fact in tells}
         for topic in self._topics:
             if topic.person != name or not state.known.issuperset(topic.lead):
+                continue
+            if any(step.topic == topic.id for _, _, step in state.waiting):
                 continue
             if not state.known.issuperset(self._answer(topic, told)):
                 yield topic
@@ -322,7 +339,12 @@ class Solver:
         return float(_measure_welfare(gains[:, None])[0])
 
     def _rank(self, state: _State) -> tuple[float, int]:
-        after = replace(state, known=state.known | state.due)
+        told = {
+            (name, fact) for _, name, step in state.waiting for fact in step.tells if (name, fact) in self._useful
+        } | state.told
+        asked = [self.scenario.topics[step.topic] for _, _, step in state.waiting if step.topic]
+        coming = {fact for topic in asked for fact in self._answer(topic, told)}
+        after = replace(state, known=state.known | state.due | coming, told=frozenset(told))
         return self._value(after), len(after.known)
 
 

@@ -10,7 +10,7 @@ from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
-from sociable.benchmarks.hsii.live.judge import find_broken, judge_told, list_at_risk, show_question
+from sociable.benchmarks.hsii.live.judge import find_told, judge_watched, list_watched, show_question
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
@@ -80,6 +80,8 @@ class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audit
         if role is Role.JUDGE:
             return '{"reason": "' + _SENTENCE + '", "answer": "no"}'
         if role is Role.PARTNER:
+            if '"lines"' in asked:
+                return '{"lines": [1], "text": "' + _SENTENCE + '"}'
             return '{"answer": "A"}' if '"answer"' in asked else _SENTENCE
         names = list(own.people)[: own.budget.messages]
         return json.dumps(
@@ -87,10 +89,10 @@ class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audit
         )
 
     def list_criteria(self, episode: LiveEpisode) -> Sequence[str]:
-        return [each.criterion for each in list_at_risk(self.scenarios[episode.scenario], episode)]
+        return [each.criterion for each in list_watched(self.scenarios[episode.scenario], episode)]
 
     async def judge(self, task: JudgingTask, episode: LiveEpisode, reference: Record | None) -> Judgment:
-        return await judge_told(self.scenarios[task.scenario], episode, task.criterion, task.seat, self.prompts)
+        return await judge_watched(self.scenarios[task.scenario], episode, task.criterion, task.seat, self.prompts)
 
     def show(self, episode: LiveEpisode, criterion: str, reference: Record | None) -> ShownQuestion:
         return show_question(self.scenarios[episode.scenario], episode, criterion)
@@ -98,8 +100,8 @@ class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audit
     def make_played(self, episode: LiveEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Played:
         """An episode with all that its scores rest on."""
         scenario = self.scenarios[episode.scenario]
-        broken = find_broken(scenario, episode, judgments, panel)
-        return Played(scenario, self.find_solution(episode.scenario), episode, broken)
+        told = find_told(scenario, episode, judgments, panel)
+        return Played(scenario, self.find_solution(episode.scenario), episode, told)
 
     def score(self, episode: LiveEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
         return self.metrics.score(episode, self.make_played(episode, judgments, panel))
