@@ -26,6 +26,7 @@ USUAL_AT_ONCE = 20
 
 _BENCHMARKS = {
     "agentsense": "sociable.benchmarks.agentsense.benchmark",
+    "anteval-hidden": "sociable.benchmarks.anteval.hidden.benchmark",
     "anteval-ieg": "sociable.benchmarks.anteval.ieg.benchmark",
     "anteval-iep": "sociable.benchmarks.anteval.iep.benchmark",
     "hsii": "sociable.benchmarks.hsii.benchmark",

@@ -14,7 +14,7 @@ from sociable.benchmarks.hsii.live.records import ASSISTANT
 from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solver
 
-from .conftest import TEA
+from .conftest import TEA, person, worth
 from .test_protocol import move, play, refer
 
 
@@ -72,8 +72,9 @@ def test_the_best_policy_writes_when_it_is_read(
 ) -> None:
     """Three rounds: Cy must have read of the rain, and the question, by the second one to be heard in the third."""
     messages = [{**each, "sender": "", "to": ()} for each in TEA["messages"][:2]]
-    dark = frozenset({"work=free", "lamps=dark"})
-    scenario = make_scenario(draw=dark, absences=[leave("Cy", *rounds)], messages=messages)
+    people = [*TEA["people"][:2], person("Cy", worth(1, when="noon"), worth(9, "lamps=lit", when="dusk", where="yard"))]
+    free = frozenset({"work=free", "lamps=lit"})
+    scenario = make_scenario(draw=free, people=people, absences=[leave("Cy", *rounds)], messages=messages)
     solver = Solver(scenario)
     solution = solver.solve()
     assert (solution.welfare < solver.bound - 1e-9) is loses

@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="hsii-live",
-    version="1.0.0",
+    version="1.1.0",
     title="HSII live: an assistant among people who want different things",
     study="sociable.benchmarks.hsii.live.study:LiveStudy",
     options="sociable.benchmarks.hsii.live.records:LiveOptions",

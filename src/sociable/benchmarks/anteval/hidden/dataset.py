@@ -1,0 +1,154 @@
+"""Cases of hidden profiles (Stasser and Titus 1985): clues shared out so that what all know speaks for a wrong answer.
+
+A clue may favour options, rule some out, or mean something only together with others. All clues of a case leave one option;
+what everybody knows favours another one, and nobody finds the right one alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from sociable.core.data_files import Loaded, Text, load_items, make_cut
+from sociable.core.names import Name
+from sociable.core.records import Record
+
+DATA = Path(__file__).parents[1] / "data" / "hidden"
+
+
+class Level(StrEnum):
+    """How hard a case is played: how much may be said, who hears whom, what is withheld, and what is not so."""
+
+    EASY = "easy"
+    MIDDLE = "middle"
+    HARD = "hard"
+
+
+ALL = tuple(Level)
+
+
+class Choice(Record):
+    id: Text
+    text: Text
+
+
+class Member(Record):
+    """Somebody at the table."""
+
+    name: Name
+    pronouns: Text
+    line: Text
+    """One line that everybody knows."""
+
+
+class Clue(Record):
+    id: Text
+    text: Text
+    to: tuple[str, ...] = ()
+    """Those who know it; empty: everybody."""
+    favours: dict[str, int] = {}
+    """What it seems to speak for (above 0) or against, by option: for whoever counts points."""
+    gives: tuple[str, ...] = ()
+    """What follows from it, as names; once all it ``needs`` follows from other clues."""
+    needs: tuple[str, ...] = ()
+    rules_out: tuple[str, ...] = ()
+    """Options that cannot be right if it is so; once all it ``needs`` follows."""
+    voids: tuple[str, ...] = ()
+    """Clues that are not so if this one is."""
+    unasked: bool = False
+    """Whether they think nothing of it, and do not bring it up unless somebody asks about it; above the easy level."""
+    levels: Annotated[tuple[Level, ...], Field(min_length=1)] = ALL
+
+
+class Will(Record):
+    """A member who wants another outcome, at the hard level."""
+
+    person: Text
+    wants: Text
+    why: Text
+    """What it has of that, as it is told itself: "You ..."."""
+
+
+class Case(Record):
+    id: Text
+    title: Text
+    setting: Text
+    """What has to be decided, and by what rule, as everybody is told."""
+    question: Text
+    options: Annotated[tuple[Choice, ...], Field(min_length=3, max_length=6)]
+    best: Text
+    members: Annotated[tuple[Member, ...], Field(min_length=3, max_length=6)]
+    circles: Annotated[tuple[tuple[str, ...], ...], Field(min_length=1)]
+    """Who hears whom at the hard level: everybody who sits in a circle hears all who do. At the others all hear all."""
+    will: Will
+    clues: Annotated[tuple[Clue, ...], Field(min_length=3)]
+    canary: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.members)
+
+    @model_validator(mode="after")
+    def _check_whole(self) -> Self:
+        for problem in self._find_problems():
+            raise ValueError(problem)
+        return self
+
+    def _find_problems(self) -> Iterator[str]:
+        options, clues = {each.id for each in self.options}, {each.id for each in self.clues}
+        for kind, ids in {
+            "options": [each.id for each in self.options],
+            "members": list(self.names),
+            "clues": [each.id for each in self.clues],
+        }.items():
+            if twice := [name for name, count in Counter(ids).items() if count > 1]:
+                yield f"{kind}: '{twice[0]}' is there twice"
+        named = [("best", self.best), ("will.wants", self.will.wants)]
+        named += [(f"clues.{each.id}", option) for each in self.clues for option in (*each.favours, *each.rules_out)]
+        for place, option in named:
+            if option not in options:
+                yield f"{place}: there is no option '{option}'"
+        seated = [("will.person", self.will.person), *(("circles", name) for circle in self.circles for name in circle)]
+        seated += [(f"clues.{each.id}.to", name) for each in self.clues for name in each.to]
+        for place, name in seated:
+            if name not in self.names:
+                yield f"{place}: there is nobody called '{name}'"
+        for clue in self.clues:
+            for other in clue.voids:
+                if other not in clues:
+                    yield f"clues.{clue.id}.voids: there is no clue '{other}'"
+        given = {name for each in self.clues for name in each.gives}
+        for clue in self.clues:
+            if missing := [name for name in clue.needs if name not in given]:
+                yield f"clues.{clue.id}.needs: no clue gives '{missing[0]}'"
+        if self.will.wants == self.best:
+            yield "will.wants: expected another option than the best one"
+        reached = set(self.circles[0])
+        for _ in self.circles:
+            reached |= {name for circle in self.circles if reached & {*circle} for name in circle}
+        if reached != {*self.names}:
+            yield "circles: expected circles that hang together and leave nobody out"
+
+
+def load_cases(path: Path | None, *, skip_invalid: bool) -> Loaded[Case]:
+    """Loads the cases of a file or folder, or the bundled ones. Raises DataError naming file, line and field."""
+    return _load(path, skip_invalid) if path else _load_bundled()
+
+
+@cache
+def _load_bundled() -> Loaded[Case]:
+    return _load(None, skip_invalid=False)
+
+
+def _load(path: Path | None, skip_invalid: bool) -> Loaded[Case]:
+    expected = "cases: a question, options, members, clues and who knows them"
+    return load_items(path, DATA, make_cut(Case), skip_invalid=skip_invalid, expected=expected)

@@ -1,0 +1,61 @@
+"""Reading by rule: what a turn says and leans to, and which clues it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import json_repair
+
+from sociable.benchmarks.anteval.hidden.scenario import Scenario
+from sociable.core.names import find_words
+from sociable.core.prompts import defuse, put_on_one_line
+from sociable.core.records import make_storable
+from sociable.judging.answers import parse_choice
+
+MAX_REPLY = 20_000
+TOLD = 0.5
+"""The part of a clue's own words that a turn has which tells it."""
+STEM = 5
+"""Letters by which words are taken for the same."""
+
+
+def read_turn(text: str, options: Sequence[str], words: int) -> tuple[str, int, int | None]:
+    """(what is said, cut to so many words; how many were cut off; the place of the option it leans to).
+
+    A reply without an object is taken for the words themselves.
+    """
+    start = text.find("{")
+    found = json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 and '"say"' in text else None
+    said, lean = text, None
+    if isinstance(found, dict):
+        said = found["say"] if isinstance(found.get("say"), str) else ""
+        lean = parse_choice(str(found.get("lean", "")), len(options), options).value
+    spoken = put_on_one_line(defuse(said)).split()
+    return " ".join(spoken[:words]), max(len(spoken) - words, 0), lean
+
+
+@lru_cache(maxsize=200)
+def _list_own_words(scenario: Scenario) -> dict[str, frozenset[str]]:
+    """By clue: the stems that it has and that hardly any other clue does, nor what everybody is told first."""
+    stems = {each.id: _find_stems(each.text) for each in scenario.clues}
+    case = scenario.case
+    common = _find_stems(" ".join([case.setting, case.question, *(option.text for option in case.options), *case.names]))
+    found = {}
+    for name, own in stems.items():
+        others = [stem for other, each in stems.items() if other != name for stem in each]
+        rare = frozenset(stem for stem in own if stem not in common and others.count(stem) == 0)
+        found[name] = rare if len(rare) > 1 else own
+    return found
+
+
+def _find_stems(text: str) -> frozenset[str]:
+    return frozenset(word[:STEM] for word in find_words(text) if len(word) > 3 or word.isdigit())
+
+
+def find_said(text: str, scenario: Scenario, among: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The clues that a text tells, of those ``among``, or of all: it has half of the words that are the clue's own."""
+    said = _find_stems(text)
+    own = _list_own_words(scenario)
+    wanted = own if among is None else among
+    return tuple(name for name in wanted if len(own[name] & said) >= max(TOLD * len(own[name]), 2))

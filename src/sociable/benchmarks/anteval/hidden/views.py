@@ -1,0 +1,84 @@
+"""Hidden profiles' part of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sociable.benchmarks.anteval.hidden.metrics import Played
+from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
+from sociable.benchmarks.anteval.hidden.solver import find_needed
+from sociable.benchmarks.anteval.hidden.study import HiddenStudy
+from sociable.core.records import EpisodeStatus
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Case,
+    Column,
+    Line,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Tag,
+    Tone,
+    Transcript,
+)
+from sociable.engine.result import RunResult
+from sociable.reports.result_tables import make_metrics_table
+from sociable.reports.views import Views
+
+Run = RunResult[HiddenStudy]
+
+
+class HiddenViews(Views):
+    def show_summary(self, runs: Sequence[Run]) -> Table:
+        note = (
+            "Right: the option that follows from all clues together. Informed: what the same model decides with all clues in "
+            "view. 95% intervals by case."
+        )
+        return make_metrics_table(self.benchmark.title, runs, runs[0].study.metrics.select_groups("main"), note)
+
+    def show_parts(self, runs: Sequence[Run]) -> list[Section]:
+        metrics = runs[0].study.metrics
+        levels = make_metrics_table("By level", runs, metrics.select_groups("levels"), "95% intervals by case.")
+        note = "95% intervals by case. Which clues a turn tells is read by a rule; unsupported and repeated claims need a judge."
+        return [Section("Levels and talk", [levels, make_metrics_table("The talk", runs, metrics.select_groups("talk"), note)])]
+
+    def show_episode(self, run: Run, episode: HiddenEpisode) -> list[Block]:
+        """One episode in full: who said what, who knew which needed clue, and how each decided."""
+        if episode.status is EpisodeStatus.ERRORED:
+            return list(super().show_episode(run, episode))
+        played = run.study.make_played(episode, run.find_judgments(episode), [seat.name for seat in run.seats.judges])
+        right = sum(episode.after.get(name) == played.best for name in played.members)
+        tags = [Tag(str(played.scenario.level)), Tag(f"{right} of {len(played.members)} right")]
+        return [Case(episode.id, tags, list(_show_played(played)))]
+
+
+def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | Table]:
+    scenario, episode = played.scenario, played.episode
+    words = {option.id: option.text for option in scenario.case.options}
+    if episode.partner_failure:
+        yield Callout(episode.partner_failure, Tone.WARNING)
+    yield Paragraph(scenario.case.setting)
+    yield Paragraph(f"{scenario.case.question} Right: {words[played.best]}.")
+    if scenario.will:
+        yield Paragraph(f"{scenario.will.person} wants another outcome: {words[scenario.will.wants]}.")
+    lines = []
+    for turn in episode.turns:
+        lean = f" (leans to: {words[turn.lean]})" if turn.lean else ""
+        lines.append(Line(turn.speaker, ", ".join(turn.heard_by), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
+    yield Transcript("What was said", lines)
+    needed = []
+    for clue in find_needed(scenario, scenario.clues):
+        told = next((turn for turn in episode.turns if clue.id in turn.clues), None)
+        when = f"{told.speaker}, round {told.round}" if told else "nobody"
+        needed.append(Row([clue.text, ", ".join(clue.to) or "everybody", when]))
+    columns = [Column("Clue"), Column("Known to"), Column("First told by", explanation="as far as the rule reads it")]
+    yield Table("What the answer rests on", columns, needed)
+    decided = [
+        Row([name, words.get(episode.before.get(name, ""), MISSING), words.get(episode.after.get(name, ""), MISSING)])
+        for name in scenario.case.names
+    ]
+    decided.append(Row(["With all clues in view", MISSING, words.get(episode.informed, MISSING)]))
+    yield Table("How each decided", [Column("Member"), Column("Before"), Column("After")], decided)
