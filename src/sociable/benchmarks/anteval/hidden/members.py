@@ -28,6 +28,10 @@ from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice
 
 
+SHORT = 3
+"""Letters of the words that a reference agent leaves out."""
+
+
 class Member(Protocol):
     name: str
 
@@ -105,7 +109,7 @@ class ReferenceMember:
         told: list[str] = []
         words = ["What", "else", "do", "you", "know?"] if asks else []
         for clue in wanted:
-            own = self._clues[clue].text.split()
+            own = _shorten(self._clues[clue].text)
             if len(words) + len(own) <= self._scenario.budget.words:
                 told.append(clue)
                 words += own
@@ -147,6 +151,9 @@ class ReferenceMember:
                 news.append(clue.id)
         return news
 
+    def has_asked(self, heard: Sequence[HiddenTurn]) -> bool:
+        return any(turn.asks and turn.speaker == self.name for turn in heard)
+
     def _has(self, name: str, clue: Clue, heard: Sequence[HiddenTurn]) -> bool:
         told = any(clue.id in turn.clues and name in (turn.speaker, *turn.heard_by) for turn in heard)
         return told or not clue.to or name in clue.to
@@ -156,6 +163,11 @@ class ReferenceMember:
         return {each.id for each in find_needed(self._scenario, self._scenario.clues)}
 
 
+def _shorten(text: str) -> list[str]:
+    """A clue as in a telegram: without most of its short words."""
+    return [word for word in text.split() if len(word) > SHORT or word.lower() in ("no", "not") or any(map(str.isdigit, word))]
+
+
 Telling = tuple[list[str], bool]
 """(the clues to tell, in order; whether it asks)."""
 
@@ -163,7 +175,7 @@ Telling = tuple[list[str], bool]
 def _tell_needed(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:
     """Knows which clues are needed, asks for those that are withheld, tells and carries on nothing else."""
     needed = member.needed
-    return [each for each in member.list_news(heard) if each in needed], not any(turn.asks for turn in heard)
+    return [each for each in member.list_news(heard) if each in needed], not member.has_asked(heard)
 
 
 def _pool(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:
@@ -172,7 +184,7 @@ def _pool(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:
 
 
 def _ask_and_pool(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:
-    return member.list_news(heard), not any(turn.asks for turn in heard)
+    return member.list_news(heard), not member.has_asked(heard)
 
 
 def _share(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:
