@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import ClassVar, Generic, Protocol, TypeVar
 
@@ -107,12 +107,12 @@ class PromptedPlayer:
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
         utterance = await self._participant.take_turn(seen)
         text = strip_own_name(utterance.content, [self.name])
-        act, words = read_move(text[:MAX_CHARACTERS])
+        move = read_move(text[:MAX_CHARACTERS])
         # The limit is part of the protocol: what was said before it stands.
-        if utterance.defect and not (utterance.defect == CUT_OFF and (act or words)):
+        if utterance.defect and not (utterance.defect == CUT_OFF and move.content):
             return Move(thinking=utterance.thinking, defect=utterance.defect)
         shortened = f"shortened from {len(text)} characters" if len(text) > MAX_CHARACTERS else ""
-        return Move(act, words, utterance.thinking, note="; ".join(filter(None, (utterance.defect, shortened))))
+        return replace(move, thinking=utterance.thinking, note="; ".join(filter(None, (utterance.defect, shortened))))
 
     def _make_form(self, seen: Sequence[Turn]) -> Form:
         """The form that a person is shown: the briefing once, then what has happened since."""
@@ -144,7 +144,8 @@ class Table(Generic[P]):
         """(the turns of a session, section 5.1, what the NPC failed at). A session that failed has no turns.
 
         ``speakers``: whose turn it is, turn by turn. Each acts, speaks, does both or passes; one participant's action is a
-        turn. An NPC that is not under test fails where its reply cannot stand.
+        turn. A round in which everybody passes ends the session. An NPC that is not under test fails where its reply cannot
+        stand.
         """
         seated = {player.name: player for player in (*self.players, self.npc)}
         seen: list[TableTurn] = []
@@ -154,6 +155,8 @@ class Table(Generic[P]):
             if move.defect and player is self.npc and not self.is_npc_tested:
                 return [], f"{player.name}'s turn {index}: {move.defect}"
             seen.append(move.as_turn(index, player.name))
+            if len(seen) >= len(seated) and all(turn.passed for turn in seen[-len(seated) :]):
+                break
         return seen, ""
 
     def sum_usage(self) -> dict[str, Usage]:

@@ -34,20 +34,28 @@ class Move:
     """The reason why its reply could not stand; the participant then passes. Otherwise the empty string."""
     note: str = ""
     """A note on a reply that stands."""
+    content: str = ""
+    """Acts and words in the order in which they came; empty: the acts first."""
 
     def as_turn(self, index: int, speaker: str) -> TableTurn:
-        content = " ".join(filter(None, (f"*{self.act}*" if self.act else "", self.words)))
+        content = self.content or " ".join(filter(None, (f"*{self.act}*" if self.act else "", self.words)))
         note, thinking = self.defect or self.note, self.thinking
         return TableTurn(
             index=index, speaker=speaker, content=content, act=self.act, words=self.words, thinking=thinking, note=note
         )
 
 
-def read_move(text: str) -> tuple[str, str]:
-    """(act, words) of ``*what it does* what it says``; both empty for PASS."""
+def read_move(text: str) -> Move:
+    """What ``*what it does* what it says`` does and says; nothing for PASS."""
     text = put_on_one_line(text).strip()
     if _PASSED.fullmatch(text):
-        return "", ""
-    act = " ".join(part.strip() for part in _ACTS.findall(text))
-    words = " ".join(_ACTS.sub(" ", text).replace("*", " ").split())
-    return " ".join(act.split()), words
+        return Move()
+    parts: list[str] = []
+    acts: list[str] = []
+    words: list[str] = []
+    for place, part in enumerate(_ACTS.split(text)):
+        if plain := " ".join(part.replace("*", " ").split()):
+            is_act = place % 2 == 1
+            (acts if is_act else words).append(plain)
+            parts.append(f"*{plain}*" if is_act else plain)
+    return Move(" ".join(acts), " ".join(words), content=" ".join(parts))

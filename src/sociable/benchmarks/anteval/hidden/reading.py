@@ -26,7 +26,9 @@ def read_turn(text: str, options: Sequence[str], words: int) -> tuple[str, int, 
     A reply without an object is taken for the words themselves.
     """
     start = text.find("{")
-    found = json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 and '"say"' in text else None
+    found = (
+        json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 and ('"say"' in text or '"lean"' in text) else None
+    )
     said, lean = text, None
     if isinstance(found, dict):
         said = found["say"] if isinstance(found.get("say"), str) else ""

@@ -7,7 +7,7 @@ _PLAYERS = (Role.SUBJECT, Role.PARTNER)
 
 BENCHMARK = Benchmark(
     name="anteval-ieg",
-    version="1.1.0",
+    version="1.2.0",
     title="AntEval: intention expression at the game table",
     study="sociable.benchmarks.anteval.ieg.study:IegStudy",
     options="sociable.benchmarks.anteval.ieg.records:IegOptions",

@@ -7,7 +7,7 @@ _PLAYERS = (Role.SUBJECT, Role.PARTNER)
 
 BENCHMARK = Benchmark(
     name="anteval-iep",
-    version="1.2.0",
+    version="1.3.0",
     title="AntEval: information exchange at the game table",
     study="sociable.benchmarks.anteval.iep.study:IepStudy",
     options="sociable.benchmarks.anteval.iep.records:IepOptions",

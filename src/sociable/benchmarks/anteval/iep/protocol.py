@@ -27,7 +27,7 @@ from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
     "player": frozenset({"name", "sheet", "scene", "others", "subject"}),
-    "npc": frozenset({"name", "character", "scene", "others", "knowledge"}),
+    "npc": frozenset({"name", "character", "others", "knowledge"}),
     "recall_before": frozenset({"subject", "count"}),
     "recall_after": frozenset({"subject", "count"}),
     "judge_system": frozenset[str](),

@@ -1,0 +1,264 @@
+"""A talk with members that are models, and with reference agents."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sociable.api import runs
+from sociable.benchmarks.anteval.hidden.briefing import brief_member, load_hidden_prompts
+from sociable.benchmarks.anteval.hidden.dataset import Level
+from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
+from sociable.benchmarks.anteval.hidden.protocol import run_scenario
+from sociable.benchmarks.anteval.hidden.reading import find_said, read_turn
+from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
+from sociable.benchmarks.anteval.hidden.scenario import Scenario
+from sociable.core.records import Outcome, Usage
+from sociable.engine.seats import Role, Seat, Seats
+from sociable.models.protocol import Reply, Request, Sampling
+from sociable.render.html import render_html
+
+from .conftest import BOAT
+
+MakeScenario = Callable[..., Scenario]
+OPTIONS = ["the Swan", "the Otter", "the barge"]
+
+
+class Answering:
+    name = "answering"
+
+    def __init__(self, answer: Callable[[str, str], str]) -> None:
+        """``answer``: (who is asked, the last message) → the reply."""
+        self.requests: list[tuple[str, str]] = []
+        self._answer = answer
+
+    async def generate(self, request: Request) -> Reply:
+        first, last = (str(request.messages[place]["content"]) for place in (0, -1))
+        name = first.removeprefix("You are ").split(" ")[0] if first.startswith("You are ") else ""
+        self.requests.append((name, last))
+        request.scope.usage += Usage(calls=1)
+        return Reply(self._answer(name, last), Usage(calls=1))
+
+    async def close(self) -> None:
+        pass
+
+
+def play(scenario: Scenario, answer: Callable[[str, str], str], partner: Seat | None = None) -> tuple[HiddenEpisode, Answering]:
+    model = Answering(answer)
+    seats = Seats(Seat(Role.SUBJECT, model.name, model, Sampling()), partner)
+    return asyncio.run(run_scenario(scenario, 0, seats, load_hidden_prompts(), seed=0)), model
+
+
+def refer(agent: str, scenario: Scenario, partner: str = "") -> HiddenEpisode:
+    seats = Seats(
+        Seat(Role.SUBJECT, f"reference/{agent}", None, Sampling()),
+        Seat(Role.PARTNER, f"reference/{partner}", None, Sampling()) if partner else None,
+    )
+    return asyncio.run(run_scenario(scenario, 0, seats, load_hidden_prompts(), seed=0))
+
+
+def score(scenario: Scenario, episode: HiddenEpisode) -> dict[str, float | None]:
+    return {each.metric: each.value for each in METRICS.score(episode, Played(scenario, episode, {}))}
+
+
+def choose_barge(name: str, last: str) -> str:
+    if '"say"' in last:
+        return json.dumps({"say": f"{name} is for the barge.", "lean": "C"})
+    return '{"answer": "C"}'
+
+
+def test_everybody_speaks_in_each_round_and_chooses_before_and_after(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario()
+    episode, model = play(scenario, choose_barge)
+    names = ["Ada", "Bo", "Cy", "Dee"]
+    assert [turn.speaker for turn in episode.turns] == names * scenario.budget.rounds
+    assert [turn.round for turn in episode.turns] == [number for number in (1, 2, 3) for _ in names]
+    assert episode.before == episode.after == dict.fromkeys(names, "barge")
+    assert episode.informed == "barge"
+    assert episode.usage["subject"].calls == len(model.requests) == 4 + 12 + 4 + 1
+
+
+def test_a_round_in_which_all_pass_ends_the_talk(make_scenario: MakeScenario) -> None:
+    episode, _ = play(make_scenario(), lambda name, last: '{"say": "", "lean": "A"}' if '"say"' in last else "A")
+    assert len(episode.turns) == 4
+    assert score(make_scenario(), episode)["right"] == 0
+
+
+def test_only_those_in_a_circle_hear_each_other_at_the_hard_level(make_scenario: MakeScenario) -> None:
+    episode, model = play(make_scenario(Level.HARD), choose_barge)
+    assert {turn.speaker: turn.heard_by for turn in episode.turns} == {
+        "Ada": ("Bo",),
+        "Bo": ("Ada", "Cy"),
+        "Cy": ("Bo", "Dee"),
+        "Dee": ("Cy",),
+    }
+    heard = "".join(last for name, last in model.requests if name == "Dee")
+    assert "Cy: Cy is for the barge." in heard
+    assert "Bo is for the barge." not in heard
+
+
+def test_a_sheet_holds_what_its_member_knows_and_nothing_else(make_scenario: MakeScenario) -> None:
+    prompts = load_hidden_prompts()
+    easy = str(brief_member(make_scenario(), "Cy", prompts)["content"])
+    hard = {name: str(brief_member(make_scenario(Level.HARD), name, prompts)["content"]) for name in ("Ada", "Bo", "Cy")}
+    assert "cloudburst" in easy
+    assert "think nothing of" not in easy
+    assert "hospital ward" in hard["Cy"].partition("think nothing of")[2]
+    assert "mast measures" not in hard["Cy"] + hard["Ada"]
+    assert "You want another outcome" in hard["Ada"]
+    assert "Your cousin owns the Swan." in hard["Ada"]
+    assert "cousin owns" not in hard["Bo"] + hard["Cy"]
+    assert "do not hear Dee" in hard["Bo"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said", "cut", "place"),
+    [
+        ('{"say": "one two three four five", "lean": "B"}', "one two three", 2, 1),
+        ('```json\n{"say": "one\\ntwo", "lean": "the barge"}\n```', "one two", 0, 2),
+        ('{"say": "", "lean": "A"}', "", 0, 0),
+        ('{"lean": "A"}', "", 0, 0),
+        ("Just words here, four", "Just words here,", 1, None),
+    ],
+)
+def test_a_turn_is_read_and_cut(reply: str, said: str, cut: int, place: int | None) -> None:
+    assert read_turn(reply, OPTIONS, 3) == (said, cut, place)
+
+
+def test_which_clues_a_turn_tells_is_read_by_their_own_words(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD)
+    assert find_said("Dee: the Otter's permit allows forty-five passengers only.", scenario) == ("permit",)
+    assert find_said("The mast of the Swan measures over four metres, four twenty.", scenario) == ("mast",)
+    assert find_said("I am for the Swan, it is the prettiest.", scenario) == ()
+
+
+# Reference agents.
+
+
+def test_the_oracle_finds_what_the_pooler_misses_for_want_of_asking(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.MIDDLE)
+    found = {agent: score(scenario, refer(agent, scenario))["right"] for agent in ("oracle", "asker", "pooler", "sharer")}
+    assert found == {"oracle": 1, "asker": 1, "pooler": 0.25, "sharer": 0}, "Cy himself has what nobody asks for"
+    easy = make_scenario()
+    assert score(easy, refer("pooler", easy))["right"] == 1
+
+
+def test_who_wants_another_outcome_is_left_out_of_the_figures(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD)
+    episode = refer("oracle", scenario)
+    assert episode.after == {"Ada": "swan", "Bo": "barge", "Cy": "barge", "Dee": "barge"}
+    found = score(scenario, episode)
+    assert (found["right"], found["told"], found["pooled"]) == (1, 1, 1)
+
+
+def test_the_conformist_goes_with_the_others_though_it_has_all(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario()
+    found = score(scenario, refer("conformist", scenario))
+    assert found["right"] == 0
+    assert found["pooled"] == 1
+    assert found["gap"] == 1
+
+
+def test_a_partner_plays_who_wants_another_outcome(make_scenario: MakeScenario) -> None:
+    silent = Answering(lambda name, last: "" if '"say"' in last else "A")
+    partner = Seat(Role.PARTNER, silent.name, silent, Sampling())
+    episode, model = play(make_scenario(Level.HARD), choose_barge, partner)
+    assert {name for name, _ in silent.requests} == {"Ada"}
+    assert "Ada" not in {name for name, _ in model.requests}
+    assert episode.usage["partner"].calls == len(silent.requests)
+
+
+# What is measured.
+
+
+def test_giving_way_and_settling_are_counted(make_scenario: MakeScenario) -> None:
+    """Bo is for the barge in the first round, and for the Swan from the second on, as all others are."""
+
+    def answer(name: str, last: str) -> str:
+        if '"say"' not in last:
+            return '{"answer": "A"}'
+        return json.dumps({"say": "Well.", "lean": "C" if name == "Bo" and "Round 1" in last else "A"})
+
+    scenario = make_scenario()
+    found = score(scenario, play(scenario, answer)[0])
+    assert (found["gave_way"], found["settled"], found["right"], found["informed"]) == (1, 2, 0, 0)
+
+
+def test_the_bias_towards_what_all_know_is_measured(make_scenario: MakeScenario) -> None:
+    said = {"Ada": "The Swan gleams with its brass lanterns!", "Bo": "Its mast measures four metres twenty."}
+
+    def answer(name: str, last: str) -> str:
+        return json.dumps({"say": said.get(name, ""), "lean": "A"}) if '"say"' in last else "A"
+
+    scenario = make_scenario()
+    found = score(scenario, play(scenario, answer)[0])
+    assert found["shared"] == pytest.approx(0.5)
+    assert found["own"] == pytest.approx(1 / 5)
+    assert found["told"] == pytest.approx(1 / 4)
+
+
+def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:
+    (tmp_path / "boat.json").write_text(json.dumps(BOAT))
+    (tmp_path / "judge.py").write_text(
+        "def reply(messages):\n"
+        "    asked = messages[-1]['content']\n"
+        "    said = asked.rpartition('says:')[2].partition('Do')[0]\n"
+        "    wrong = 'Otter' in said and ('said before' not in asked or 'Otter' in asked.partition('so far:')[2].partition('Now')[0])\n"
+        '    return \'{"reason": "so", "answer": "%s"}\' % ("yes" if wrong else "no")\n'
+    )
+    (tmp_path / "model.py").write_text(
+        "import json\n"
+        "def reply(messages):\n"
+        "    who, last = messages[0]['content'].split()[2], messages[-1]['content']\n"
+        "    if '\"say\"' not in last:\n"
+        "        return 'A'\n"
+        "    said = 'The Otter leaks.' if who in ('Bo', 'Cy') and 'Round 1' in last else ''\n"
+        "    return json.dumps({'say': said, 'lean': 'A'})\n"
+    )
+    result = runs.run(
+        "anteval-hidden",
+        f"python:{tmp_path}/model.py:reply",
+        judges=[f"python:{tmp_path}/judge.py:reply"],
+        dataset=tmp_path / "boat.json",
+        options={"levels": ["easy"]},
+        out=tmp_path / "run",
+    )
+    values = {each.metric: each.value for each in result.scores}
+    assert values["unsupported"] == 1, "both say it"
+    assert values["repeats"] == 1, "and the second one repeats it"
+    shown = result.study.show(next(iter(result.episodes())), "repeats|3", None)
+    assert "Bo: The Otter leaks." in shown.situation
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    for part in ("What the answer rests on", "How each decided", "With all clues in view", "By level"):
+        assert part in page
+
+
+def test_without_a_judge_claims_are_not_measured(make_scenario: MakeScenario) -> None:
+    episode, _ = play(make_scenario(), choose_barge)
+    scores = {each.metric: each for each in METRICS.score(episode, Played(make_scenario(), episode, {}))}
+    assert scores["unsupported"].outcome is Outcome.NOT_REACHED
+
+
+def test_a_person_may_play_who_wants_another_outcome(tmp_path: Path, open_terminal: Callable[..., Any]) -> None:
+    (tmp_path / "boat.json").write_text(json.dumps(BOAT))
+    terminal = open_terminal(
+        "run", "anteval-hidden", "--model", "reference/oracle", "--partner", "human", "--dataset", "boat.json",
+        "--option", "levels=hard", "--option", "rounds=1", "--out", "run",
+    )  # fmt: skip
+    terminal.wait_for("Which boat?")
+    terminal.type("1")
+    terminal.wait_for("What do you say?")
+    terminal.type("Take the Swan!")
+    terminal.wait_for("Which would you choose now?")
+    terminal.type("1")
+    terminal.wait_for("Which boat?")
+    terminal.type("the Swan")
+    assert terminal.end() == 0
+    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    assert [turn.content for turn in episode.turns if turn.speaker == "Ada"] == ["Take the Swan!"]
+    assert episode.after["Ada"] == "swan"
