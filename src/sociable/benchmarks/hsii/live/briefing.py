@@ -30,7 +30,10 @@ PLACEHOLDERS = {
     "known": frozenset({"name", "messages", "question", "options"}),
 }
 
-_AWAY = "What is written to somebody who is away is read, and answered, in the first round after; if there is none, never."
+_AWAY = (
+    "What is written to somebody who is away is read in the first round after, and the answer comes in the one after that; what "
+    "is not read before the end is lost."
+)
 """What holds of those who are away."""
 
 _REFUSALS = (
