@@ -13,12 +13,13 @@ from sociable.api import runs
 from sociable.benchmarks.hsii.live.briefing import NO_NEWS, brief_person, load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Dossier, Level
 from sociable.benchmarks.hsii.live.forms import make_aside_form
-from sociable.benchmarks.hsii.live.judge import find_told, list_watched
+from sociable.benchmarks.hsii.live.judge import find_told
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.outcome import count_gains
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions, Pressure
 from sociable.benchmarks.hsii.live.scenario import Dials, Scenario
 from sociable.benchmarks.hsii.live.solver import Solver
+from sociable.benchmarks.hsii.live.watched import list_watched
 from sociable.core.records import Judgment, Verdict
 from sociable.engine.seats import Role, Seat
 from sociable.models.protocol import Request, Sampling

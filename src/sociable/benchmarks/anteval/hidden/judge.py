@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sociable.benchmarks.anteval.hidden.briefing import ask_judge
-from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
+from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment
@@ -12,8 +12,6 @@ from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
 from sociable.judging.protocol import Unread
 
-UNSUPPORTED = "unsupported"
-REPEATS = "repeats"
 _QUESTIONS = {
     UNSUPPORTED: "Does it state as a fact something that none of these clues says, and that does not follow from them?",
     REPEATS: "Does it repeat as a fact something that another has said before, and that none of these clues says or implies?",

@@ -27,7 +27,6 @@ from sociable.core.seeding import make_generator
 from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice
 
-
 SHORT = 3
 """Letters of the words that a reference agent leaves out."""
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
 
-from sociable.benchmarks.anteval.hidden.judge import REPEATS, UNSUPPORTED
-from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
+from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.benchmarks.anteval.hidden.solver import find_needed, list_left
 from sociable.core.records import PANEL, Verdict, Verdicts

@@ -9,6 +9,10 @@ from pydantic import Field
 from sociable.benchmarks.anteval.hidden.dataset import ALL, Level
 from sociable.core.records import Episode, Record, Turn
 
+UNSUPPORTED = "unsupported"
+REPEATS = "repeats"
+"""What a judge is asked of a turn."""
+
 
 class HiddenOptions(Record):
     """The switches of this benchmark."""

@@ -63,9 +63,8 @@ def list_problems(scenario: Scenario) -> list[str]:
     shared = [each for each in clues if not each.to]
     if choose(scenario, shared) == case.best:
         problems.append("what everybody knows speaks for the right answer already")
-    for name in case.names:
-        if choose(scenario, scenario.list_known(name)) == case.best:
-            problems.append(f"{name} finds the right answer alone")
+    alone = [name for name in case.names if choose(scenario, scenario.list_known(name)) == case.best]
+    problems += [f"{name} finds the right answer alone" for name in alone]
     if scenario.will and list_left(scenario, [each for each in clues if each.to != (scenario.will.person,)]) != [case.best]:
         problems.append(f"without what {scenario.will.person} alone knows, who need not tell it, it does not follow")
     return problems

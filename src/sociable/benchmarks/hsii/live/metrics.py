@@ -12,11 +12,11 @@ from functools import partial
 from statistics import fmean
 
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN
-from sociable.benchmarks.hsii.live.judge import LEAKED, TOLD, Watched
 from sociable.benchmarks.hsii.live.outcome import count_gains, is_accepted, measure_welfare
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode
 from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solution
+from sociable.benchmarks.hsii.live.watched import LEAKED, TOLD, Watched
 from sociable.statistics.metrics import Metric, Metrics, Value, mean
 
 

@@ -10,13 +10,14 @@ from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
-from sociable.benchmarks.hsii.live.judge import find_told, judge_watched, list_watched, show_question
+from sociable.benchmarks.hsii.live.judge import find_told, judge_watched, show_question
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
 from sociable.benchmarks.hsii.live.reference import DEPTHS, ReferenceAssistant
 from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.benchmarks.hsii.live.solver import Solution, solve
+from sociable.benchmarks.hsii.live.watched import list_watched
 from sociable.core.records import Judgment, Record, Score, make_episode_id
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end
