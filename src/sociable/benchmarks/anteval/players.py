@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import ClassVar, Generic, Protocol, TypeVar
@@ -140,12 +140,14 @@ class Table(Generic[P]):
     is_npc_tested: bool
     """Whether the model under test plays the NPC as well."""
 
-    async def play(self, speakers: Iterable[str]) -> tuple[list[TableTurn], str]:
+    async def play(
+        self, speakers: Iterable[str], pause: Callable[[Sequence[TableTurn]], Awaitable[None]] | None = None
+    ) -> tuple[list[TableTurn], str]:
         """(the turns of a session, section 5.1, what the NPC failed at). A session that failed has no turns.
 
         ``speakers``: whose turn it is, turn by turn. Each acts, speaks, does both or passes; one participant's action is a
-        turn. A round in which everybody passes ends the session. An NPC that is not under test fails where its reply cannot
-        stand.
+        turn; ``pause`` is waited for after each. A round in which everybody passes ends the session. An NPC that is not under
+        test fails where its reply cannot stand.
         """
         seated = {player.name: player for player in (*self.players, self.npc)}
         seen: list[TableTurn] = []
@@ -155,6 +157,8 @@ class Table(Generic[P]):
             if move.defect and player is self.npc and not self.is_npc_tested:
                 return [], f"{player.name}'s turn {index}: {move.defect}"
             seen.append(move.as_turn(index, player.name))
+            if pause:
+                await pause(seen)
             if len(seen) >= len(seated) and all(turn.passed for turn in seen[-len(seated) :]):
                 break
         return seen, ""

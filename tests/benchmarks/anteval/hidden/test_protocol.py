@@ -198,8 +198,8 @@ def test_the_bias_towards_what_all_know_is_measured(make_scenario: MakeScenario)
     scenario = make_scenario()
     found = score(scenario, play(scenario, answer)[0])
     assert found["shared"] == pytest.approx(0.5)
-    assert found["own"] == pytest.approx(1 / 5)
-    assert found["told"] == pytest.approx(1 / 4)
+    assert found["own"] == pytest.approx(1 / 8)
+    assert found["told"] == pytest.approx(1 / 5)
 
 
 def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import permutations
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from scipy.stats import chisquare
 
 from sociable.benchmarks.anteval.hidden.dataset import Clue, Level, load_cases
-from sociable.benchmarks.anteval.hidden.scenario import Scenario
-from sociable.benchmarks.anteval.hidden.solver import choose, find_holding, find_needed, list_left, list_problems
+from sociable.benchmarks.anteval.hidden.scenario import Scenario, draw_scenario
+from sociable.benchmarks.anteval.hidden.solver import choose, find_favourite, find_holding, find_needed, list_left, list_problems
 
 from .conftest import BOAT, clue
 
@@ -60,35 +62,55 @@ def test_of_what_is_left_the_one_with_most_points_is_chosen(make_scenario: MakeS
 
 def test_needed_are_those_without_which_it_does_not_follow(make_scenario: MakeScenario) -> None:
     scenario = make_scenario(Level.HARD)
-    assert {each.id for each in find_needed(scenario, scenario.clues)} == {"mast", "flood", "gauge", "permit", "string"}
+    assert {each.id for each in find_needed(scenario, scenario.clues)} == {"mast", "flood", "gauge", "permit", "guests", "string"}
 
 
-def test_the_small_case_is_sound_at_each_level(make_scenario: MakeScenario) -> None:
+@pytest.mark.parametrize("best", ["swan", "otter", "barge"])
+def test_the_small_case_is_sound_whatever_is_right(make_scenario: MakeScenario, best: str) -> None:
     for level in Level:
-        assert list_problems(make_scenario(level)) == []
+        scenario = make_scenario(level, best)
+        assert list_problems(scenario) == []
+        assert choose(scenario, scenario.clues) == best
+        assert find_favourite(scenario) == "swan", "what all know is the same in every draw"
+
+
+def test_which_option_is_right_is_drawn_evenly(make_scenario: MakeScenario) -> None:
+    case = make_scenario().case
+    drawn = Counter(draw_scenario(case, Level.EASY, seed).best for seed in range(600))
+    assert chisquare([drawn[option.id] for option in case.options]).pvalue > 0.001
+    assert draw_scenario(case, Level.HARD, 3, 2) == draw_scenario(case, Level.HARD, 3, 2)
+
+
+def test_who_wants_another_outcome_never_wants_the_right_one(make_scenario: MakeScenario) -> None:
+    assert [make_scenario(Level.HARD, best).wanted for best in ("swan", "otter", "barge")] == ["otter", "swan", "swan"]
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"id": "permit", "rules_out": []}, "all clues leave otter, barge and not 'barge' alone"),
-        ({"id": "permit", "to": ["Ada"]}, "without what Ada alone knows, who need not tell it, it does not follow"),
-        ({"id": "gravel", "favours": {"barge": 9}}, "what everybody knows speaks for the right answer already"),
-        ({"id": "permit", "favours": {"barge": 9}}, "Dee finds the right answer alone"),
+        ({"id": "guests", "gives": ["eighty"]}, "all clues leave otter, barge and not 'barge' alone"),
+        ({"id": "guests", "to": ["Ada"]}, "without what Ada alone knows, who need not tell it, it does not follow"),
+        ({"id": "cheap", "rules_out": ["swan", "otter"]}, "Dee knows the right answer alone"),
     ],
 )
 def test_a_case_that_is_not_sound_is_told_what_is_wrong(
     make_scenario: MakeScenario, change: dict[str, Any], problem: str
 ) -> None:
     clues = [{**each, **change} if each["id"] == change["id"] else each for each in BOAT["clues"]]
-    assert problem in list_problems(make_scenario(Level.HARD, clues=clues, best="barge"))
+    if change.get("gives"):
+        clues.append(clue("spare", "Spare.", "Bo", gives=["sixty"], levels=["easy"]))
+    assert problem in list_problems(make_scenario(Level.HARD, clues=clues))
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"best": "raft"}, "there is no option 'raft'"),
-        ({"will": {**BOAT["will"], "wants": "barge"}}, "another option than the best one"),
+        ({"will": {"person": "Ada", "wants": {"raft": "You.", "swan": "You."}}}, "there is no option 'raft'"),
+        ({"will": {"person": "Ada", "wants": {"swan": "You."}}}, "at least 2"),
+        (
+            {"clues": [*BOAT["clues"], clue("odd", "Odd.", if_right="swan")]},
+            "everybody knows it, so it must be there in every draw",
+        ),
         ({"will": {**BOAT["will"], "person": "Eve"}}, "there is nobody called 'Eve'"),
         ({"circles": [["Ada", "Bo"], ["Cy", "Dee"]]}, "circles that hang together"),
         ({"circles": [["Ada", "Bo"], ["Bo", "Cy"]]}, "leave nobody out"),
@@ -105,4 +127,5 @@ def test_a_record_that_is_not_whole_is_refused(make_scenario: MakeScenario, chan
 def test_the_bundled_cases_are_sound() -> None:
     for case in load_cases(None, skip_invalid=False).items:
         for level in Level:
-            assert list_problems(Scenario(case, level)) == [], case.id
+            for option in case.options:
+                assert list_problems(Scenario(case, level, option.id)) == [], (case.id, level, option.id)

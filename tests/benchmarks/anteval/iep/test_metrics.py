@@ -33,7 +33,7 @@ def episode(**changes: Any) -> IepEpisode:
     )
     recalls = tuple(
         Recall(player=player, when=when, claims=("one", "two") if when is When.AFTER or player == "Ann" else ())
-        for when in When
+        for when in (When.BEFORE, When.AFTER)
         for player in COUNTED
     )
     return IepEpisode(**{"id": "w#0", "scenario": "w", "cluster": "w", "turns": turns, "recalls": recalls, **changes})
@@ -47,7 +47,7 @@ def verdicts(**given: str) -> dict[tuple[str, str], tuple[Verdict, str]]:
         places = COUNTED[player.title()]
         for place, answer in zip(places, answers, strict=True):
             verdict = {"1": Verdict.WIN, "0": Verdict.LOSS, "-": Verdict.UNSCORED, "=": Verdict.TIE}[answer]
-            found[name_player_criterion(When(when), player.title(), place), PANEL] = (verdict, "")
+            found[name_player_criterion(when, player.title(), place), PANEL] = (verdict, "")
     return found
 
 

@@ -71,6 +71,25 @@ def test_a_model_plays_and_a_model_judges(cards: str, tmp_path: Path) -> None:
     assert "misprint" in page and f"{TABLE_1[0].iep:.2f}" in page
 
 
+def test_what_players_know_is_a_curve_over_the_turns(cards: str, tmp_path: Path) -> None:
+    """The NPC speaks in turn 4 for the first time, and tells one of three points."""
+    model = agent(tmp_path, TALKS)
+    options = {"turns": 8, "marks": [2, 4, 6, 8, 20]}
+    result = runs.run("anteval-iep", model, dataset=cards, judges=(model,), out=tmp_path / "run", options=options)
+    values = {each.metric: each.value for each in result.estimates}
+    assert [values[f"iep@{turn}"] for turn in (2, 4, 6)] == [0.0, pytest.approx(1 / 3), pytest.approx(1 / 3)]
+    assert not {"iep@8", "iep@20"} & {*values}, "the end is asked about anyway"
+    assert values["iep_area"] == pytest.approx((1 / 3 + 2 / 3 + 2 / 3) / 8)
+    plain = runs.run("anteval-iep", model, dataset=cards, judges=(model,), out=tmp_path / "plain", options={"turns": 8})
+    assert [each.claims for each in next(iter(plain.episodes())).recalls if each.when is When.AFTER] == [
+        each.claims for each in next(iter(result.episodes())).recalls if each.when is When.AFTER
+    ], "to be asked on the way changes nothing"
+    assert "iep_area" not in {each.metric for each in plain.estimates}
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    assert "Turn by turn" in page
+    assert "claims to know after turn 4" in page
+
+
 @pytest.mark.parametrize("points", [False, True])
 def test_the_npc_has_its_knowledge_as_prose_and_on_demand_as_a_list(cards: str, tmp_path: Path, points: bool) -> None:
     model = agent(tmp_path, "def reply(messages):\n    return messages[0]['content'] if len(messages) < 9 else '[]'\n")

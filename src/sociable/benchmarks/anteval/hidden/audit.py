@@ -3,47 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sociable.benchmarks.anteval.hidden.dataset import Level
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
-from sociable.benchmarks.anteval.hidden.solver import choose, find_needed, list_problems
+from sociable.benchmarks.anteval.hidden.solver import find_favourite, find_needed, list_problems
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone
 
 APART = 3
 """The members among whom needed clues are spread at the hard level."""
 
 _COLUMNS = (
-    Column("Scenario"),
+    Column("Case and level"),
     Column("Clues", True),
     Column("A seat", True, "clues of the members, fewest to most"),
-    Column("Needed", True, "clues without which the right answer does not follow"),
+    Column("Needed", True, "clues without which the right answer does not follow, by the option that is right"),
     Column("Seats", True, "members who alone have a needed one"),
     Column("Withheld", True, "needed clues that are told only to somebody who asks"),
     Column("Not so", True, "clues that are hearsay and wrong"),
     Column("All know", False, "the option that what all know speaks for"),
-    Column("Right"),
 )
 
 
 def make_audit(scenarios: Sequence[Scenario], source: str) -> Document:
     rows, remarks = [], []
-    for scenario in scenarios:
-        needed = find_needed(scenario, scenario.clues)
-        sizes = [len(scenario.list_known(name)) for name in scenario.case.names]
-        alone = {each.to[0] for each in needed if len(each.to) == 1}
-        counts = [len(scenario.clues), f"{min(sizes)}–{max(sizes)}", len(needed), len(alone)]
-        counts += [sum(each.unasked for each in needed), sum(len(each.voids) for each in scenario.clues)]
-        shared = choose(scenario, [each for each in scenario.clues if not each.to])
-        rows.append(Row([scenario.id, *map(str, counts), shared, scenario.case.best]))
-        remarks += [f"{scenario.id}: {each}" for each in (*list_problems(scenario), *_find_remarks(scenario, alone))]
+    for scenario in {(each.case.id, each.level): each for each in scenarios}.values():
+        draws = [replace(scenario, best=option.id) for option in scenario.case.options]
+        needed = [find_needed(each, each.clues) for each in draws]
+        sizes = [len(each.list_known(name)) for each in draws for name in each.case.names]
+        alone = [len({clue.to[0] for clue in each if len(clue.to) == 1}) for each in needed]
+        cells = [
+            _show_range([len(each.clues) for each in draws]),
+            _show_range(sizes),
+            ", ".join(str(len(each)) for each in needed),
+            _show_range(alone),
+            _show_range([sum(clue.unasked for clue in each) for each in needed]),
+            _show_range([sum(len(clue.voids) for clue in each.clues) for each in draws]),
+        ]
+        rows.append(Row([f"{scenario.case.id}@{scenario.level}", *cells, find_favourite(scenario)]))
+        for each, apart in zip(draws, alone, strict=True):
+            remarks += [f"{each.case.id}@{each.level}, {each.best} right: {remark}" for remark in _find_remarks(each, apart)]
     blocks = [Callout(each, Tone.WARNING) for each in remarks] or [Callout("Nothing to remark.", Tone.GOOD)]
     summary = Table("Cases", _COLUMNS, rows)
-    return Document("Audit of anteval-hidden", f"{len(scenarios)} scenarios ({source})", summary, [Section("Remarks", blocks)])
+    return Document("Audit of anteval-hidden", f"{len(rows)} cases and levels ({source})", summary, [Section("Remarks", blocks)])
 
 
-def _find_remarks(scenario: Scenario, alone: set[str]) -> Iterator[str]:
-    if scenario.level is Level.HARD and len(alone) < APART:
-        yield f"needed clues lie with {len(alone)} members alone; at this level expected at least {APART}"
+def _show_range(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _find_remarks(scenario: Scenario, apart: int) -> Iterator[str]:
+    yield from list_problems(scenario)
+    if scenario.level is Level.HARD and apart < APART:
+        yield f"needed clues lie with {apart} members alone; at this level expected at least {APART}"
     longest = max(scenario.clues, key=lambda each: len(each.text.split()))
-    if (words := len(longest.text.split())) > scenario.budget.words + 10:
-        yield f"the clue '{longest.id}' has {words} words, more than a turn and ten"
+    if (words := len(longest.text.split())) > scenario.budget.words + 15:
+        yield f"the clue '{longest.id}' has {words} words, more than a turn and fifteen"

@@ -76,8 +76,7 @@ def brief_member(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage
         hearing = f"You hear {' and '.join(hearers)}, and they hear you; you do not hear {' and '.join(apart)}, nor they you."
     known = [each for each in scenario.list_known(name) if each.to]
     kept = [each for each in known if each.unasked]
-    will = scenario.will if scenario.will and scenario.will.person == name else None
-    wants = "" if will is None else next(option.text for option in case.options if option.id == will.wants)
+    wants = next(option.text for option in case.options if option.id == scenario.wanted) if scenario.dissenter == name else ""
     text = prompts["member"].render(
         name=name,
         pronouns=own.pronouns,
@@ -90,12 +89,12 @@ def brief_member(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage
         shared=_show_clues(each for each in scenario.clues if not each.to),
         own=_show_clues(each for each in known if not each.unasked),
         unasked=f"\n{_UNASKED}\n{_show_clues(kept)}\n" if kept else "",
-        will=f"\n{_WILL.format(wants=wants, why=put_on_one_line(will.why))}\n" if will else "",
+        will=f"\n{_WILL.format(wants=wants, why=put_on_one_line(case.will.wants[scenario.wanted]))}\n" if wants else "",
         rounds=str(budget.rounds),
         words=str(budget.words),
         hearing=hearing,
-        aim="" if will else _AIM,
-        honesty="" if will else _HONESTY,
+        aim="" if wants else _AIM,
+        honesty="" if wants else _HONESTY,
     )
     return {"role": "system", "content": text}
 

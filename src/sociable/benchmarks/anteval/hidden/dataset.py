@@ -1,7 +1,8 @@
-"""Cases of hidden profiles (Stasser and Titus 1985): clues shared out so that what all know speaks for a wrong answer.
+"""Cases of hidden profiles (Stasser and Titus 1985): clues shared out so that nobody finds the right answer alone.
 
-A clue may favour options, rule some out, or mean something only together with others. All clues of a case leave one option;
-what everybody knows favours another one, and nobody finds the right one alone.
+A clue may favour options, rule some out, or mean something only together with others. Which option is right is drawn by lot: a
+clue may be there only where an option is right, or only where it is not. All clues that are there leave one option. What
+everybody knows is the same in every draw and favours one option, which is rarely the right one.
 """
 
 from __future__ import annotations
@@ -61,6 +62,10 @@ class Clue(Record):
     """Options that cannot be right if it is so; once all it ``needs`` follows."""
     voids: tuple[str, ...] = ()
     """Clues that are not so if this one is."""
+    if_right: str = ""
+    """The option that must be right for it to be there; empty: always."""
+    if_wrong: str = ""
+    """The option that must not be right for it to be there."""
     unasked: bool = False
     """Whether they think nothing of it, and do not bring it up unless somebody asks about it; above the easy level."""
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] = ALL
@@ -70,9 +75,8 @@ class Will(Record):
     """A member who wants another outcome, at the hard level."""
 
     person: Text
-    wants: Text
-    why: Text
-    """What it has of that, as it is told itself: "You ..."."""
+    wants: Annotated[dict[str, Text], Field(min_length=2)]
+    """What it has of an option, as it is told itself ("You ..."). It wants the first one that is not right."""
 
 
 class Case(Record):
@@ -82,7 +86,6 @@ class Case(Record):
     """What has to be decided, and by what rule, as everybody is told."""
     question: Text
     options: Annotated[tuple[Choice, ...], Field(min_length=3, max_length=6)]
-    best: Text
     members: Annotated[tuple[Member, ...], Field(min_length=3, max_length=6)]
     circles: Annotated[tuple[tuple[str, ...], ...], Field(min_length=1)]
     """Who hears whom at the hard level: everybody who sits in a circle hears all who do. At the others all hear all."""
@@ -108,12 +111,14 @@ class Case(Record):
         for kind, ids in {
             "options": [each.id for each in self.options],
             "members": list(self.names),
-            "clues": [each.id for each in self.clues],
+            "clues": [f"{each.id} {each.if_right} {each.if_wrong}".strip() for each in self.clues],
         }.items():
             if twice := [name for name, count in Counter(ids).items() if count > 1]:
                 yield f"{kind}: '{twice[0]}' is there twice"
-        named = [("best", self.best), ("will.wants", self.will.wants)]
-        named += [(f"clues.{each.id}", option) for each in self.clues for option in (*each.favours, *each.rules_out)]
+        named = [("will.wants", option) for option in self.will.wants]
+        for each in self.clues:
+            sides = [side for side in (each.if_right, each.if_wrong) if side]
+            named += [(f"clues.{each.id}", option) for option in (*each.favours, *each.rules_out, *sides)]
         for place, option in named:
             if option not in options:
                 yield f"{place}: there is no option '{option}'"
@@ -130,8 +135,9 @@ class Case(Record):
         for clue in self.clues:
             if missing := [name for name in clue.needs if name not in given]:
                 yield f"clues.{clue.id}.needs: no clue gives '{missing[0]}'"
-        if self.will.wants == self.best:
-            yield "will.wants: expected another option than the best one"
+        for clue in self.clues:
+            if not clue.to and (clue.if_right or clue.if_wrong):
+                yield f"clues.{clue.id}: everybody knows it, so it must be there in every draw"
         reached = set(self.circles[0])
         for _ in self.circles:
             reached |= {name for circle in self.circles if reached & {*circle} for name in circle}

@@ -100,10 +100,10 @@ class ReferenceMember:
         self._generator: Random = make_generator(seed, "reference", kind, scenario.id, repeat, name)
         self._clues = {each.id: each for each in scenario.clues}
         self._own = [each.id for each in scenario.list_known(name)]
-        self._will = scenario.will if scenario.will and scenario.will.person == name else None
+        self._wants = scenario.wanted if scenario.dissenter == name else ""
 
     async def speak(self, number: int, heard: Sequence[HiddenTurn]) -> HiddenTurn:
-        tell = _tell_for_its_option if self._will else _AGENTS[self._kind]
+        tell = _tell_for_its_option if self._wants else _AGENTS[self._kind]
         wanted, asks = tell(self, heard)
         told: list[str] = []
         words = ["What", "else", "do", "you", "know?"] if asks else []
@@ -129,8 +129,8 @@ class ReferenceMember:
         return self._lean(heard)
 
     def _lean(self, heard: Sequence[HiddenTurn]) -> str:
-        if self._will:
-            return self._will.wants
+        if self._wants:
+            return self._wants
         if self._kind == "conformist" and (leans := [turn.lean for turn in heard if turn.speaker != self.name and turn.lean]):
             latest = leans[-(len(self._scenario.case.names) - 1) :]
             return max(dict.fromkeys(latest), key=latest.count)
@@ -203,10 +203,8 @@ def _say_nothing(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Tellin
 
 
 def _tell_for_its_option(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:
-    """The member with a will tells what speaks for its option."""
-    assert member._will is not None
-    wanted = member._will.wants
-    return [each for each in member.list_news(heard) if member._clues[each].favours.get(wanted, 0) > 0], False
+    """Who wants another outcome tells what speaks for it."""
+    return [each for each in member.list_news(heard) if member._clues[each].favours.get(member._wants, 0) > 0], False
 
 
 _AGENTS: dict[str, Callable[[ReferenceMember, Sequence[HiddenTurn]], Telling]] = {

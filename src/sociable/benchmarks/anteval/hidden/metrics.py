@@ -27,12 +27,11 @@ class Played:
 
     @property
     def best(self) -> str:
-        return self.scenario.case.best
+        return self.scenario.best
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        will = self.scenario.will
-        return tuple(name for name in self.scenario.case.names if will is None or name != will.person)
+        return tuple(name for name in self.scenario.case.names if name != self.scenario.dissenter)
 
     def list_known(self, name: str) -> set[str]:
         """The clues that somebody has, or has heard, as far as the rule reads them."""

@@ -65,7 +65,7 @@ async def run_scenario(scenario: Scenario, repeat: int, seats: Seats, prompts: P
 
 
 def _is_partners(scenario: Scenario, name: str, seats: Seats) -> bool:
-    return seats.partner is not None and scenario.will is not None and scenario.will.person == name
+    return seats.partner is not None and scenario.dissenter == name
 
 
 def _list_heard(turns: Sequence[HiddenTurn], name: str) -> list[HiddenTurn]:

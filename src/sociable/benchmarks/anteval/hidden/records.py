@@ -18,6 +18,7 @@ class HiddenOptions(Record):
     """The switches of this benchmark."""
 
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] = Field(default=ALL, description="the levels that are played")
+    draws: int = Field(default=1, ge=1, description="how often the right option of each case is drawn at each level")
     rounds: int = Field(default=0, ge=0, description="rounds, at every level; 0: as the level has it")
     words: int = Field(default=0, ge=0, description="words of a turn, at every level; 0: as the level has it")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from sociable.benchmarks.anteval.hidden.dataset import Case, Clue, Level, Will
+from sociable.benchmarks.anteval.hidden.dataset import Case, Clue, Level
+from sociable.core.seeding import make_generator
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,10 @@ BUDGETS = {Level.EASY: Budget(3, 60), Level.MIDDLE: Budget(3, 30), Level.HARD: B
 class Scenario:
     case: Case
     level: Level
+    best: str
+    """The option that is right in this draw."""
+    number: int = 1
+    """Which draw of its level it is."""
     rounds: int = 0
     """Rounds in place of the level's; 0: the level's."""
     words: int = 0
@@ -29,7 +34,7 @@ class Scenario:
 
     @property
     def id(self) -> str:
-        return f"{self.case.id}@{self.level}"
+        return f"{self.case.id}@{self.level}" + (f"+{self.number}" if self.number > 1 else "")
 
     @property
     def budget(self) -> Budget:
@@ -38,14 +43,22 @@ class Scenario:
 
     @cached_property
     def clues(self) -> tuple[Clue, ...]:
-        """The clues of this level; at the easy one nobody withholds any."""
-        own = (each for each in self.case.clues if self.level in each.levels)
+        """The clues of this level and draw; at the easy one nobody withholds any."""
+        own = (each for each in self.case.clues if self.level in each.levels and self._is_there(each))
         return tuple(each.model_copy(update={"unasked": each.unasked and self.level is not Level.EASY}) for each in own)
 
+    def _is_there(self, clue: Clue) -> bool:
+        return clue.if_right in ("", self.best) and clue.if_wrong != self.best
+
     @property
-    def will(self) -> Will | None:
-        """The member who wants another outcome."""
-        return self.case.will if self.level is Level.HARD else None
+    def dissenter(self) -> str:
+        """The member who wants another outcome; empty: nobody does."""
+        return self.case.will.person if self.level is Level.HARD else ""
+
+    @property
+    def wanted(self) -> str:
+        """The option that he wants."""
+        return next(option for option in self.case.will.wants if option != self.best)
 
     def list_known(self, name: str) -> list[Clue]:
         """The clues that somebody has at the start."""
@@ -57,3 +70,9 @@ class Scenario:
             return tuple(each for each in self.case.names if each != name)
         heard = {other for circle in self.case.circles if name in circle for other in circle}
         return tuple(each for each in self.case.names if each in heard and each != name)
+
+
+def draw_scenario(case: Case, level: Level, seed: int, number: int = 1, rounds: int = 0, words: int = 0) -> Scenario:
+    """A case at one level; the right option is drawn, each as likely, at each level apart."""
+    best = make_generator(seed, "right", case.id, level, number).choice(case.options).id
+    return Scenario(case, level, best, number, rounds, words)

@@ -48,23 +48,25 @@ def choose(scenario: Scenario, clues: Iterable[Clue]) -> str:
 
 
 def find_needed(scenario: Scenario, clues: Collection[Clue]) -> list[Clue]:
-    """The clues without which more than the best option would be left, or another one."""
-    return [
-        each for each in clues if list_left(scenario, [other for other in clues if other is not each]) != [scenario.case.best]
-    ]
+    """The clues without which more than the right option would be left, or another one."""
+    return [each for each in clues if list_left(scenario, [other for other in clues if other is not each]) != [scenario.best]]
+
+
+def find_favourite(scenario: Scenario) -> str:
+    """The option that what everybody knows speaks for."""
+    return choose(scenario, [each for each in scenario.clues if not each.to])
 
 
 def list_problems(scenario: Scenario) -> list[str]:
-    """What is wrong with a case at a level, in words; empty: it is sound."""
+    """What is wrong with a case at a level and in a draw, in words; empty: it is sound."""
     case, clues = scenario.case, scenario.clues
     problems = []
-    if (left := list_left(scenario, clues)) != [case.best]:
-        problems.append(f"all clues leave {', '.join(left) or 'nothing'} and not '{case.best}' alone")
-    shared = [each for each in clues if not each.to]
-    if choose(scenario, shared) == case.best:
-        problems.append("what everybody knows speaks for the right answer already")
-    alone = [name for name in case.names if choose(scenario, scenario.list_known(name)) == case.best]
-    problems += [f"{name} finds the right answer alone" for name in alone]
-    if scenario.will and list_left(scenario, [each for each in clues if each.to != (scenario.will.person,)]) != [case.best]:
-        problems.append(f"without what {scenario.will.person} alone knows, who need not tell it, it does not follow")
+    if (left := list_left(scenario, clues)) != [scenario.best]:
+        problems.append(f"all clues leave {', '.join(left) or 'nothing'} and not '{scenario.best}' alone")
+    alone = [name for name in case.names if list_left(scenario, scenario.list_known(name)) == [scenario.best]]
+    problems += [f"{name} knows the right answer alone" for name in alone]
+    if scenario.dissenter and list_left(scenario, [each for each in clues if each.to != (scenario.dissenter,)]) != [
+        scenario.best
+    ]:
+        problems.append(f"without what {scenario.dissenter} alone knows, who need not tell it, it does not follow")
     return problems

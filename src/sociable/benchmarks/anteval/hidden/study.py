@@ -12,7 +12,7 @@ from sociable.benchmarks.anteval.hidden.judge import judge_turn, list_criteria, 
 from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
 from sociable.benchmarks.anteval.hidden.protocol import run_scenario
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenOptions
-from sociable.benchmarks.anteval.hidden.scenario import Scenario
+from sociable.benchmarks.anteval.hidden.scenario import Scenario, draw_scenario
 from sociable.core.records import Judgment, Record, Score
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
@@ -34,7 +34,12 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
         own = options.own
         loaded = load_cases(options.dataset, skip_invalid=options.skip_invalid)
         taken = select_clusters(loaded.items, options.limit, options.seed, cluster=lambda each: each.id, group=lambda each: "")
-        scenarios = [Scenario(case, level, own.rounds, own.words) for case in taken for level in own.levels]
+        scenarios = [
+            draw_scenario(case, level, options.seed, number, own.rounds, own.words)
+            for case in taken
+            for level in own.levels
+            for number in range(1, own.draws + 1)
+        ]
         self.take_data(loaded, scenarios, {"prompts": self.prompts}, [])
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> HiddenEpisode:

@@ -62,8 +62,8 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
         yield Callout(episode.partner_failure, Tone.WARNING)
     yield Paragraph(scenario.case.setting)
     yield Paragraph(f"{scenario.case.question} Right: {words[played.best]}.")
-    if scenario.will:
-        yield Paragraph(f"{scenario.will.person} wants another outcome: {words[scenario.will.wants]}.")
+    if scenario.dissenter:
+        yield Paragraph(f"{scenario.dissenter} wants another outcome: {words[scenario.wanted]}.")
     lines = []
     for turn in episode.turns:
         lean = f" (leans to: {words[turn.lean]})" if turn.lean else ""

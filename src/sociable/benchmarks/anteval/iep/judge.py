@@ -35,7 +35,7 @@ class PointQuestion:
 
     @property
     def criterion(self) -> str:
-        return name_player_criterion(self.recall.when, self.recall.player, self.place)
+        return name_player_criterion(self.recall.moment, self.recall.player, self.place)
 
     def show(self, card: KnowledgeCard) -> ShownQuestion:
         """The question as a person reads it."""
@@ -62,7 +62,7 @@ class ClaimJudge:
     async def judge(self, scenario: IepScenario, episode: IepEpisode, criterion: str, seat: Seat) -> Judgment:
         asked = list_questions(scenario, episode)[criterion]
         recall, places = asked.recall, scenario.counted[asked.recall.player]
-        scope = seat.make_scope(episode.id, f"{seat.name}|{recall.when.value}|{recall.player}")
+        scope = seat.make_scope(episode.id, f"{seat.name}|{recall.moment}|{recall.player}")
         found = await self._answers.ask(self._make_question(scenario.card, places, recall.claims), seat, scope)
         # One call for all points: it is booked with the first of them.
         usage = found.usage if asked.place == min(places) else Usage()

@@ -6,10 +6,12 @@ its players, a run's the mean over sessions: the paper prints a sum. The same be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
+
+import numpy as np
 
 from sociable.benchmarks.anteval.iep.cards import KINDS, KnowledgeCard
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
@@ -55,23 +57,26 @@ class JudgedSession:
     """Whether there is a panel."""
 
 
-def name_player_criterion(when: When, player: str, place: int) -> str:
-    """The criterion that judges decide: a player's claims state the key point at a ``place`` of its card, counted from 0."""
-    return f"{when.value}|{player}|{place + 1}"
+def name_player_criterion(moment: str, player: str, place: int) -> str:
+    """The criterion that judges decide: a player's claims state the key point at a ``place`` of its card, counted from 0.
+
+    ``moment``: ``before``, a turn, or ``after``.
+    """
+    return f"{moment}|{player}|{place + 1}"
 
 
 # Values of one session.
 
 
-def _measure_precision(when: When, each: JudgedSession) -> Value:
+def _measure_precision(moment: str, each: JudgedSession) -> Value:
     """The mean of p = s / k over players. Key points that judges could not decide are no part of k."""
-    claims = {recall.player: recall.claims for recall in each.episode.recalls if recall.when is when}
+    claims = {recall.player: recall.claims for recall in each.episode.recalls if recall.moment == moment}
     shares, notes = [], []
     for player, places in each.counted.items():
         if not places:
             continue
         # Who claims nothing knows nothing: a result, for which no judge is asked.
-        asked = [name_player_criterion(when, player, place) for place in places if claims[player]]
+        asked = [name_player_criterion(moment, player, place) for place in places if claims[player]]
         verdicts = [each.verdicts.get((criterion, PANEL)) for criterion in asked]
         found = [verdict for verdict in verdicts if verdict is not None]
         if len(found) < len(verdicts):
@@ -85,6 +90,26 @@ def _measure_precision(when: When, each: JudgedSession) -> Value:
     if not shares:
         return Value.not_reached("the card has no key point that counts")
     return Value(fmean(shares), "; ".join(notes))
+
+
+def _list_marks(each: JudgedSession) -> list[int]:
+    return sorted({recall.turn for recall in each.episode.recalls if recall.when is When.DURING})
+
+
+def _list_by_turn(each: JudgedSession) -> Mapping[str, Callable[[JudgedSession], Value]]:
+    return {f"{IEP}@{turn}": partial(_measure_precision, str(turn)) for turn in _list_marks(each)}
+
+
+def _measure_area(each: JudgedSession) -> Value:
+    """The mean of the curve over the session's turns, by straight lines between the moments at which players were asked."""
+    moments = {0: When.BEFORE.value, **{turn: str(turn) for turn in _list_marks(each)}}
+    moments[max(len(each.episode.turns), *moments)] = When.AFTER.value
+    found = {turn: _measure_precision(moment, each) for turn, moment in moments.items()}
+    if missing := next((value for value in found.values() if value.value is None), None):
+        return missing
+    turns = sorted(found)
+    heights = [found[turn].value or 0.0 for turn in turns]
+    return Value(float(np.trapezoid(heights, turns)) / turns[-1] if turns[-1] else heights[-1])
 
 
 def _measure_told(each: JudgedSession) -> Value:
@@ -119,8 +144,8 @@ def _estimate_session_mean(name: str, scores: Sequence[Score], seed: int) -> Est
 _PRECISION = "share of the card's key points that players state afterwards, one claim a point"
 _TOLD = "share of key points that the NPC says, in one of the wordings that its card lists"
 _UNREADABLE = "share of answers to what players know in which no list of claims was found"
-_after = partial(_measure_precision, When.AFTER)
-_before = partial(_measure_precision, When.BEFORE)
+_after = partial(_measure_precision, When.AFTER.value)
+_before = partial(_measure_precision, When.BEFORE.value)
 _gain = CombinedMeans(MAIN, lambda means: means[..., 0] - means[..., 1])
 
 
@@ -128,7 +153,7 @@ class SessionMetrics(Metrics[JudgedSession]):
     def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
         """The estimates of all metrics that the sessions have, in their order; the gain where there was a panel."""
         names = [*dict.fromkeys(score.metric for score in scores)]
-        return [self[name].aggregate(name, scores, seed) for name in (*names, *([GAIN] if {*MAIN} <= {*names} else []))]
+        return [self.find(name).aggregate(name, scores, seed) for name in (*names, *([GAIN] if {*MAIN} <= {*names} else []))]
 
 
 METRICS = SessionMetrics(
@@ -154,6 +179,26 @@ METRICS = SessionMetrics(
         _before,
         _is_judged,
         _estimate_session_mean,
+    ),
+    Metric(
+        f"{IEP}@…",
+        "IEP",
+        f"{_PRECISION}: asked after a turn that `marks` names",
+        "turns",
+        applies=_is_judged,
+        aggregate=_estimate_session_mean,
+        members=_list_by_turn,
+        is_compared=False,
+    ),
+    Metric(
+        "iep_area",
+        "area",
+        "mean of the curve of IEP over the turns, where `marks` names some: how early it was learnt",
+        "turns",
+        _measure_area,
+        lambda each: each.is_judged and bool(_list_marks(each)),
+        _estimate_session_mean,
+        is_compared=False,
     ),
     Metric("told", "told", _TOLD, "conduct", _measure_told, aggregate=_estimate_session_mean),
     Metric(

@@ -2,7 +2,8 @@
 
 1. Seats: the model under test plays everybody; with a partner named, the partner plays the NPC.
 2. Before: every player is asked what it knows of the subject, the baseline.
-3. The session: players and NPC in order, turn by turn, until the turns are used up.
+3. The session: players and NPC in order, turn by turn, until the turns are used up. After turns that ``marks`` names every player
+   is asked too; nobody's history has it.
 4. After: every player is asked the same again, each on a copy of its own view.
 """
 
@@ -64,13 +65,15 @@ class PromptedIepPlayer(PromptedPlayer):
         )
 
     async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
-        prompt, count = self._prompts[f"recall_{when.value}"], len(self._card.key_points)
+        asked = "recall_before" if when is When.BEFORE else f"recall_{When.AFTER.value}"
+        prompt, count = self._prompts[asked], len(self._card.key_points)
         question: ChatMessage = {"role": "user", "content": prompt.render(subject=quote(self._card.title), count=str(count))}
         reply = await self.ask(seen, question, self._sampling)
         claims, note = read_claims(reply.text, count)
         return Recall(
             player=self.name,
             when=when,
+            turn=len(seen) if when is When.DURING else 0,
             claims=tuple(claims),
             reply=reply.text[:MAX_REPLY],
             note="; ".join(filter(None, (reply.defect, note))),
@@ -96,11 +99,17 @@ async def run_session(
     recalls = await asyncio.gather(*(player.recall((), When.BEFORE) for player in table.players))
 
     # 3. The session.
-    turns, failure = await table.play(scenario.list_in_turn(options.turns))
+    during: list[Recall] = []
+
+    async def ask_at_marks(seen: Sequence[TableTurn]) -> None:
+        if len(seen) in options.marks and len(seen) < options.turns:
+            during.extend(await asyncio.gather(*(player.recall(seen, When.DURING) for player in table.players)))
+
+    turns, failure = await table.play(scenario.list_in_turn(options.turns), ask_at_marks)
 
     # 4. After.
     if not failure:
-        recalls += await asyncio.gather(*(player.recall(turns, When.AFTER) for player in table.players))
+        recalls += [*during, *await asyncio.gather(*(player.recall(turns, When.AFTER) for player in table.players))]
 
     return IepEpisode(
         id=identifier,

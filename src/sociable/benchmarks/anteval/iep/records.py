@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -14,6 +15,8 @@ class When(StrEnum):
     """The moment at which a player was asked what it knows."""
 
     BEFORE = "before"
+    DURING = "during"
+    """After one of the turns that ``marks`` names."""
     AFTER = "after"
 
 
@@ -22,6 +25,8 @@ class Recall(Record):
 
     player: str
     when: When
+    turn: int = 0
+    """The turn after which it was asked; 0 before and after the session."""
     claims: tuple[str, ...] = ()
     """The claims, at most as many as the card has key points."""
     reply: str = ""
@@ -30,6 +35,11 @@ class Recall(Record):
     """The reason why nothing, or less than it says, could be read in it."""
     unreadable: bool = False
     """Whether no list of claims was found in it, be it empty."""
+
+    @property
+    def moment(self) -> str:
+        """``before``, the turn, or ``after``."""
+        return str(self.turn) if self.when is When.DURING else self.when.value
 
 
 class IepEpisode(Episode):
@@ -43,6 +53,9 @@ class IepOptions(Record):
     """Defaults are the paper's."""
 
     turns: int = Field(default=30, ge=1, le=1000, description="turns of a session; one participant's action is one turn")
+    marks: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        default=(), description="turns after which players are also asked what they know: 6,12"
+    )
     players: int = Field(default=3, ge=1, le=10, description="players at the table, beside the NPC")
     sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")
     points: bool = Field(

@@ -40,7 +40,7 @@ class ReferenceIepPlayer(ReferencePlayer[IepScenario]):
 
     async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
         claims = self.claim(seen)[: len(self.scenario.card.key_points)]
-        return Recall(player=self.name, when=when, claims=tuple(claims))
+        return Recall(player=self.name, when=when, turn=len(seen) if when is When.DURING else 0, claims=tuple(claims))
 
     def speak(self, seen: Sequence[TableTurn]) -> str:
         return ""

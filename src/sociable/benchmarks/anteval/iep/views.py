@@ -8,7 +8,7 @@ from typing import cast
 
 from sociable.benchmarks.anteval.iep.cards import IepScenario
 from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, name_player_criterion
-from sociable.benchmarks.anteval.iep.records import IepEpisode, When
+from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall, When
 from sociable.benchmarks.anteval.iep.study import IepStudy
 from sociable.benchmarks.anteval.views import TableViews, make_table_1
 from sociable.core.plots import IntervalPlot, Mark
@@ -42,7 +42,11 @@ class IepViews(TableViews):
         note = "95% intervals by session."
         kinds = make_metrics_table("IEP", runs, METRICS.select_groups("kinds"), note)
         conduct = make_metrics_table("Told, let pass, answered", runs, METRICS.select_groups("conduct"), note)
-        return [Section("By kind of card", [kinds]), Section("How it was played", [conduct])]
+        turns = METRICS.select_groups("turns")
+        asked = any(run.estimate("iep_area") for run in runs)
+        curve = "What players know after so many turns. Area: the mean of the curve over the session. 95% intervals by session."
+        by_turn = [Section("Turn by turn", [make_metrics_table("IEP", runs, turns, curve)])] if asked else []
+        return [*by_turn, Section("By kind of card", [kinds]), Section("How it was played", [conduct])]
 
     def show_counts(self, run: Run) -> Table:
         return make_outcomes_table(run, [*MAIN, *(metric.name for metric in METRICS.select_groups("conduct"))])
@@ -86,9 +90,13 @@ class IepViews(TableViews):
         for recall in episode.recalls:
             claims = "\n".join(f"- {claim}" for claim in recall.claims) or "(nothing)"
             note = f"\n({recall.note})" if recall.note else ""
-            more.append(Quotation(f"What {recall.player} claims to know {recall.when.value} the session", f"{claims}{note}"))
+            more.append(Quotation(f"What {recall.player} claims to know {_name_moment(recall)}", f"{claims}{note}"))
         problem, secret = episode.error or episode.npc_failure, f"Knows: {card.knowledge}"
         return self.make_case(card.title, tags, scenario, episode, problem, card.scene, secret, remarks=remarks, more=more)
+
+
+def _name_moment(recall: Recall) -> str:
+    return f"after turn {recall.turn}" if recall.when is When.DURING else f"{recall.when.value} the session"
 
 
 def _make_plot(results: Sequence[Run]) -> IntervalPlot:
@@ -118,7 +126,7 @@ def _show_learned(scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts
         return "in its own sheet"
     claims = {recall.when: recall.claims for recall in episode.recalls if recall.player == player}
     answers = []
-    for when in When:
-        verdict, _ = verdicts.get((name_player_criterion(when, player, place), PANEL), (Verdict.UNSCORED, ""))
+    for when in (When.BEFORE, When.AFTER):
+        verdict, _ = verdicts.get((name_player_criterion(when.value, player, place), PANEL), (Verdict.UNSCORED, ""))
         answers.append({Verdict.WIN: "yes", Verdict.LOSS: "no"}.get(verdict, MISSING) if claims.get(when) else "no")
     return " → ".join(answers)
