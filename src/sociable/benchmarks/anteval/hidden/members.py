@@ -17,7 +17,7 @@ from sociable.benchmarks.anteval.hidden.briefing import (
 )
 from sociable.benchmarks.anteval.hidden.dataset import Clue
 from sociable.benchmarks.anteval.hidden.forms import make_choice_form, make_turn_form
-from sociable.benchmarks.anteval.hidden.reading import find_said, read_turn
+from sociable.benchmarks.anteval.hidden.reading import find_said, read_turn, shorten
 from sociable.benchmarks.anteval.hidden.records import HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.benchmarks.anteval.hidden.solver import choose, find_needed
@@ -26,9 +26,6 @@ from sociable.core.records import Usage
 from sociable.core.seeding import make_generator
 from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice
-
-SHORT = 3
-"""Letters of the words that a reference agent leaves out."""
 
 
 class Member(Protocol):
@@ -108,7 +105,7 @@ class ReferenceMember:
         told: list[str] = []
         words = ["What", "else", "do", "you", "know?"] if asks else []
         for clue in wanted:
-            own = _shorten(self._clues[clue].text)
+            own = shorten(self._clues[clue], self._scenario)
             if len(words) + len(own) <= self._scenario.budget.words:
                 told.append(clue)
                 words += own
@@ -139,9 +136,9 @@ class ReferenceMember:
     def _list_known(self, heard: Sequence[HiddenTurn]) -> list[str]:
         return list(dict.fromkeys([*self._own, *(clue for turn in heard for clue in turn.clues)]))
 
-    def list_news(self, heard: Sequence[HiddenTurn]) -> list[str]:
-        """What it knows and somebody who hears it does not, as far as it has heard, and may bring up; its own first."""
-        hearers = self._scenario.list_hearers(self.name)
+    def list_news(self, heard: Sequence[HiddenTurn], without: str = "") -> list[str]:
+        """What it knows and somebody who hears it (but for one) does not, as far as it has heard, and may bring up; its own first."""
+        hearers = [name for name in self._scenario.list_hearers(self.name) if name != without]
         was_asked = any(turn.asks and turn.speaker != self.name for turn in heard)
         news = []
         for clue in map(self._clues.__getitem__, self._list_known(heard)):
@@ -158,13 +155,12 @@ class ReferenceMember:
         return told or not clue.to or name in clue.to
 
     @property
+    def dissenter(self) -> str:
+        return self._scenario.dissenter
+
+    @property
     def needed(self) -> set[str]:
         return {each.id for each in find_needed(self._scenario, self._scenario.clues)}
-
-
-def _shorten(text: str) -> list[str]:
-    """A clue as in a telegram: without most of its short words."""
-    return [word for word in text.split() if len(word) > SHORT or word.lower() in ("no", "not") or any(map(str.isdigit, word))]
 
 
 Telling = tuple[list[str], bool]
@@ -172,9 +168,13 @@ Telling = tuple[list[str], bool]
 
 
 def _tell_needed(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:
-    """Knows which clues are needed, asks for those that are withheld, tells and carries on nothing else."""
+    """Knows which clues are needed, and who wants another outcome: asks once, tells and carries on nothing else.
+
+    What was heard last goes first, since it has the longest way to go.
+    """
     needed = member.needed
-    return [each for each in member.list_news(heard) if each in needed], not member.has_asked(heard)
+    news = [each for each in member.list_news(heard, member.dissenter) if each in needed]
+    return news, not member.has_asked(heard)
 
 
 def _pool(member: ReferenceMember, heard: Sequence[HiddenTurn]) -> Telling:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import json_repair
 
+from sociable.benchmarks.anteval.hidden.dataset import Clue
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.core.names import find_words
 from sociable.core.prompts import defuse, put_on_one_line
@@ -53,6 +54,16 @@ def _list_own_words(scenario: Scenario) -> dict[str, frozenset[str]]:
 
 def _find_stems(text: str) -> frozenset[str]:
     return frozenset(word[:STEM] for word in find_words(text) if len(word) > 3 or word.isdigit())
+
+
+def shorten(clue: Clue, scenario: Scenario) -> list[str]:
+    """A clue as in a telegram: the words that are its own, once each."""
+    own, said = set(_list_own_words(scenario)[clue.id]), []
+    for word in clue.text.split():
+        if stems := _find_stems(word) & own:
+            own -= stems
+            said.append(word.strip(".,;:"))
+    return said
 
 
 def find_said(text: str, scenario: Scenario, among: Sequence[str] | None = None) -> tuple[str, ...]:

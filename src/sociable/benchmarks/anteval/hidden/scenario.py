@@ -16,7 +16,7 @@ class Budget:
     """The most words of a turn."""
 
 
-BUDGETS = {Level.EASY: Budget(3, 60), Level.MIDDLE: Budget(3, 30), Level.HARD: Budget(5, 35)}
+BUDGETS = {Level.EASY: Budget(3, 60), Level.MIDDLE: Budget(3, 30), Level.HARD: Budget(3, 16)}
 
 
 @dataclass(frozen=True)
