@@ -137,7 +137,7 @@ class ReferenceMember:
         return list(dict.fromkeys([*self._own, *(clue for turn in heard for clue in turn.clues)]))
 
     def list_news(self, heard: Sequence[HiddenTurn], without: str = "") -> list[str]:
-        """What it knows and somebody who hears it (but for one) does not, as far as it has heard, and may bring up; its own first."""
+        """What it may bring up that somebody who hears it (but for one) does not know, as far as it has heard; its own first."""
         hearers = [name for name in self._scenario.list_hearers(self.name) if name != without]
         was_asked = any(turn.asks and turn.speaker != self.name for turn in heard)
         news = []

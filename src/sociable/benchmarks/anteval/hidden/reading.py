@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -57,13 +58,19 @@ def _find_stems(text: str) -> frozenset[str]:
 
 
 def shorten(clue: Clue, scenario: Scenario) -> list[str]:
-    """A clue as in a telegram: the words that are its own, once each."""
-    own, said = set(_list_own_words(scenario)[clue.id]), []
-    for word in clue.text.split():
-        if stems := _find_stems(word) & own:
+    """A clue in key words: as many of those that are its own, from its end, as tell it."""
+    own, said = set(_list_own_words(scenario)[clue.id]), list[str]()
+    least = _count_telling(len(own))
+    for word in reversed(clue.text.split()):
+        if len(said) < least and (stems := _find_stems(word) & own):
             own -= stems
-            said.append(word.strip(".,;:"))
+            said.insert(0, word.strip(".,;:"))
     return said
+
+
+def _count_telling(own: int) -> int:
+    """How many of a clue's own words a text must have to tell it."""
+    return max(math.ceil(TOLD * own), 2)
 
 
 def find_said(text: str, scenario: Scenario, among: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -71,4 +78,4 @@ def find_said(text: str, scenario: Scenario, among: Sequence[str] | None = None)
     said = _find_stems(text)
     own = _list_own_words(scenario)
     wanted = own if among is None else among
-    return tuple(name for name in wanted if len(own[name] & said) >= max(TOLD * len(own[name]), 2))
+    return tuple(name for name in wanted if len(own[name] & said) >= _count_telling(len(own[name])))
