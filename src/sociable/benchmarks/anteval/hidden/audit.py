@@ -29,7 +29,7 @@ def make_audit(scenarios: Sequence[Scenario], source: str) -> Document:
     rows, remarks = [], []
     for scenario in {(each.case.id, each.level): each for each in scenarios}.values():
         draws = [replace(scenario, best=option.id) for option in scenario.case.options]
-        needed = [find_needed(each, each.clues) for each in draws]
+        needed = [find_needed(each) for each in draws]
         sizes = [len(each.list_known(name)) for each in draws for name in each.case.names]
         alone = [len({clue.to[0] for clue in each if len(clue.to) == 1}) for each in needed]
         cells = [

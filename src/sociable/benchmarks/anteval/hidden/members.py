@@ -160,7 +160,7 @@ class ReferenceMember:
 
     @property
     def needed(self) -> set[str]:
-        return {each.id for each in find_needed(self._scenario, self._scenario.clues)}
+        return {each.id for each in find_needed(self._scenario)}
 
 
 Telling = tuple[list[str], bool]

@@ -80,7 +80,7 @@ def _find_gap(each: Played) -> float:
 
 def _find_told(each: Played) -> float | None:
     """Of the clues that are needed and that only one member has, those that he told."""
-    needed = {clue.id for clue in find_needed(each.scenario, each.scenario.clues)}
+    needed = {clue.id for clue in find_needed(each.scenario)}
     said = [each.was_said(clue, name) for clue, name in each.own if clue in needed]
     return fmean(said) if said else None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
+from functools import lru_cache
 
 from sociable.benchmarks.anteval.hidden.dataset import Clue
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
@@ -27,8 +28,10 @@ def _find_fed(clues: list[Clue]) -> list[Clue]:
     """Those whose needs are given by others of them, directly or by steps."""
     given: set[str] = set()
     holding: list[Clue] = []
-    while newly := [each for each in clues if each not in holding and given.issuperset(each.needs)]:
+    waiting = clues
+    while newly := [each for each in waiting if given.issuperset(each.needs)]:
         holding += newly
+        waiting = [each for each in waiting if not given.issuperset(each.needs)]
         given |= {name for each in newly for name in each.gives}
     return holding
 
@@ -47,9 +50,13 @@ def choose(scenario: Scenario, clues: Iterable[Clue]) -> str:
     return max(left, key=lambda option: sum(each.favours.get(option, 0) for each in holding))
 
 
-def find_needed(scenario: Scenario, clues: Collection[Clue]) -> list[Clue]:
+@lru_cache(maxsize=1000)
+def find_needed(scenario: Scenario) -> tuple[Clue, ...]:
     """The clues without which more than the right option would be left, or another one."""
-    return [each for each in clues if list_left(scenario, [other for other in clues if other is not each]) != [scenario.best]]
+    clues = scenario.clues
+    return tuple(
+        each for each in clues if list_left(scenario, [other for other in clues if other is not each]) != [scenario.best]
+    )
 
 
 def find_favourite(scenario: Scenario) -> str:

@@ -70,7 +70,7 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
         lines.append(Line(turn.speaker, ", ".join(turn.heard_by), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
     yield Transcript("What was said", lines)
     needed = []
-    for clue in find_needed(scenario, scenario.clues):
+    for clue in find_needed(scenario):
         told = next((turn for turn in episode.turns if clue.id in turn.clues), None)
         when = f"{told.speaker}, round {told.round}" if told else "nobody"
         needed.append(Row([clue.text, ", ".join(clue.to) or "everybody", when]))
