@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sociable.core import view
@@ -68,6 +69,15 @@ def format_metric_cells(run: RunResult, metrics: ManyMetrics, whole: Container[s
 def list_estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[Metric[Any]]:
     """The metrics that any of the runs has an estimate of."""
     return [metric for metric in metrics if any(run.estimate(metric.name) for run in runs)]
+
+
+def list_members(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[Metric[Any]]:
+    """The metrics, with the members that the runs have in place of each family, called by their own names."""
+    found: list[Metric[Any]] = []
+    for metric in metrics:
+        names = dict.fromkeys(each.metric for run in runs for each in run.estimates if metric.has_member(each.metric))
+        found += [replace(metric, name=name, title=name, members=None) for name in names] if metric.members else [metric]
+    return found
 
 
 def make_interval_plot(

@@ -234,7 +234,7 @@ def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:
     shown = result.study.show(next(iter(result.episodes())), "repeats|3", None)
     assert "Bo: The Otter leaks." in shown.situation
     page = render_html(runs.make_report_document([tmp_path / "run"]))
-    for part in ("What the answer rests on", "How each decided", "With all clues in view", "By level"):
+    for part in ("What the answer rests on", "How each decided", "With all clues in view", "By level", "right/easy"):
         assert part in page
 
 

@@ -86,7 +86,7 @@ def test_what_players_know_is_a_curve_over_the_turns(cards: str, tmp_path: Path)
     ], "to be asked on the way changes nothing"
     assert "iep_area" not in {each.metric for each in plain.estimates}
     page = render_html(runs.make_report_document([tmp_path / "run"]))
-    assert "Turn by turn" in page
+    assert all(part in page for part in ("Turn by turn", "iep@2", "iep@4", "iep@6"))
     assert "claims to know after turn 4" in page
 
 

@@ -25,7 +25,7 @@ from sociable.core.view import (
     Transcript,
 )
 from sociable.engine.result import RunResult
-from sociable.reports.result_tables import make_metrics_table
+from sociable.reports.result_tables import list_members, make_metrics_table
 from sociable.reports.views import Views
 
 Run = RunResult[HiddenStudy]
@@ -41,7 +41,9 @@ class HiddenViews(Views):
 
     def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         metrics = runs[0].study.metrics
-        levels = make_metrics_table("By level", runs, metrics.select_groups("levels"), "95% intervals by case.")
+        levels = make_metrics_table(
+            "By level", runs, list_members(metrics.select_groups("levels"), runs), "95% intervals by case."
+        )
         note = "95% intervals by case. Which clues a turn tells is read by a rule; unsupported and repeated claims need a judge."
         return [Section("Levels and talk", [levels, make_metrics_table("The talk", runs, metrics.select_groups("talk"), note)])]
 

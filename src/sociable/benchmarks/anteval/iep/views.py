@@ -16,7 +16,7 @@ from sociable.core.records import PANEL, EpisodeStatus, Estimate, Verdict, Verdi
 from sociable.core.view import MISSING, Block, Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone
 from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
-from sociable.reports.result_tables import make_metrics_table, make_outcomes_table, warn_of_unjudged
+from sociable.reports.result_tables import list_members, make_metrics_table, make_outcomes_table, warn_of_unjudged
 
 LOW = 0.5
 """Sessions below it are looked at (section 5.4)."""
@@ -42,7 +42,7 @@ class IepViews(TableViews):
         note = "95% intervals by session."
         kinds = make_metrics_table("IEP", runs, METRICS.select_groups("kinds"), note)
         conduct = make_metrics_table("Told, let pass, answered", runs, METRICS.select_groups("conduct"), note)
-        turns = METRICS.select_groups("turns")
+        turns = list_members(METRICS.select_groups("turns"), runs)
         asked = any(run.estimate("iep_area") for run in runs)
         curve = "What players know after so many turns. Area: the mean of the curve over the session. 95% intervals by session."
         by_turn = [Section("Turn by turn", [make_metrics_table("IEP", runs, turns, curve)])] if asked else []
