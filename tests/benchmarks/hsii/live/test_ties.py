@@ -13,7 +13,7 @@ from sociable.api import runs
 from sociable.benchmarks.hsii.live.briefing import NO_NEWS, brief_person, load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Dossier, Level
 from sociable.benchmarks.hsii.live.forms import make_aside_form
-from sociable.benchmarks.hsii.live.judge import find_told
+from sociable.benchmarks.hsii.live.judge import list_told
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.outcome import count_gains
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions, Pressure
@@ -135,11 +135,11 @@ def test_a_confidence_is_broken_over_somebody_who_passes_it_on(make_scenario: Ca
     scenario = make_scenario(facts=GUARDED, passings=[{"person": "Cy", "to": ["Bo"], "levels": ["hard"]}])
     told = [move(("Ada", "How is work?")), move(("Cy", "Ada works until five.")), move()]
     easy, _ = play(scenario, told)
-    assert find_told(scenario, easy) == []
+    assert list_told(scenario, easy) == []
     three = {"hard": {**TEA["budgets"]["easy"]}}
     hard = make_scenario(Level.HARD, facts=GUARDED, passings=[{"person": "Cy", "to": ["Bo"], "levels": ["hard"]}], budgets=three)
     episode, _ = play(hard, told)
-    assert [each.fact for each in find_told(hard, episode)] == ["ada-work"]
+    assert [each.fact for each in list_told(hard, episode)] == ["ada-work"]
 
 
 def test_the_best_policy_tells_nobody_who_passes_on_to_whom_it_may_not_tell(make_scenario: Callable[..., Scenario]) -> None:
@@ -169,7 +169,7 @@ def test_who_may_not_know_is_asked_in_the_end(make_scenario: Callable[..., Scena
 
 
 def score(scenario: Scenario, episode: LiveEpisode, judgments: Sequence[Judgment] = ()) -> dict[str, float | None]:
-    told = find_told(scenario, episode, judgments, ["j"] if judgments else ())
+    told = list_told(scenario, episode, judgments, ["j"] if judgments else ())
     played = Played(scenario, Solver(scenario).solve(), episode, told)
     return {each.metric: each.value for each in METRICS.score(episode, played)}
 
@@ -230,7 +230,7 @@ def test_judges_decide_where_they_answer_and_the_wordings_elsewhere(make_scenari
         usual = {"id": "x", "episode": episode.id, "scenario": episode.scenario, "criterion": risk.criterion, "judge": "j"}
         for verdict, expected in ((Verdict.WIN, True), (Verdict.LOSS, False), (Verdict.UNSCORED, by_wording)):
             said = [Judgment(**usual, verdict=verdict, reason="so")]
-            assert (find_told(scenario, episode, said, ["j"]) == [risk]) is expected
+            assert (list_told(scenario, episode, said, ["j"]) == [risk]) is expected
 
 
 def test_before_the_assistant_has_heard_a_confidence_there_is_none_to_keep(make_scenario: Callable[..., Scenario]) -> None:

@@ -61,7 +61,6 @@ class ModelMember:
         reply = await self._seat.ask([self._briefing, question], self._scope, form)
         said, cut, place = read_turn(reply.text, list_options(self._scenario), self._scenario.budget.words)
         note = reply.defect or (f"{cut} words over the limit were cut off" if cut else "")
-        known = [each.id for each in self._scenario.clues]
         return HiddenTurn(
             index=0,
             round=number,
@@ -70,7 +69,7 @@ class ModelMember:
             content="" if reply.defect else said,
             thinking=reply.thinking,
             lean="" if place is None else self._letters[place],
-            clues=() if reply.defect else find_said(said, self._scenario, known),
+            clues=() if reply.defect else find_said(said, self._scenario),
             note=note,
         )
 

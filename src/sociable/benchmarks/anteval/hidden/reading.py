@@ -73,9 +73,7 @@ def _count_telling(own: int) -> int:
     return max(math.ceil(TOLD * own), 2)
 
 
-def find_said(text: str, scenario: Scenario, among: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The clues that a text tells, of those ``among``, or of all: it has half of the words that are the clue's own."""
+def find_said(text: str, scenario: Scenario) -> tuple[str, ...]:
+    """The clues that a text tells: it has half of the words that are the clue's own."""
     said = _find_stems(text)
-    own = _list_own_words(scenario)
-    wanted = own if among is None else among
-    return tuple(name for name in wanted if len(own[name] & said) >= _count_telling(len(own[name])))
+    return tuple(name for name, own in _list_own_words(scenario).items() if len(own & said) >= _count_telling(len(own)))

@@ -52,7 +52,7 @@ def _find(scenario: Scenario, episode: LiveEpisode, criterion: str) -> Watched:
     return next(each for each in list_watched(scenario, episode) if each.criterion == criterion)
 
 
-def find_told(
+def list_told(
     scenario: Scenario, episode: LiveEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()
 ) -> list[Watched]:
     """What was told of all that is watched: by the judges, else by the wordings."""

@@ -10,7 +10,7 @@ from sociable.benchmarks.hsii.live.audit import make_audit
 from sociable.benchmarks.hsii.live.briefing import load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
-from sociable.benchmarks.hsii.live.judge import find_told, judge_watched, show_question
+from sociable.benchmarks.hsii.live.judge import judge_watched, list_told, show_question
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played, find_share
 from sociable.benchmarks.hsii.live.protocol import Assistant, ModelAssistant, run_scenario
 from sociable.benchmarks.hsii.live.records import LiveEpisode, LiveOptions
@@ -101,7 +101,7 @@ class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audit
     def make_played(self, episode: LiveEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Played:
         """An episode with all that its scores rest on."""
         scenario = self.scenarios[episode.scenario]
-        told = find_told(scenario, episode, judgments, panel)
+        told = list_told(scenario, episode, judgments, panel)
         return Played(scenario, self.find_solution(episode.scenario), episode, told)
 
     def score(self, episode: LiveEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
