@@ -29,6 +29,7 @@ _BENCHMARKS = {
     "anteval-hidden": "sociable.benchmarks.anteval.hidden.benchmark",
     "anteval-ieg": "sociable.benchmarks.anteval.ieg.benchmark",
     "anteval-iep": "sociable.benchmarks.anteval.iep.benchmark",
+    "anteval-informants": "sociable.benchmarks.anteval.informants.benchmark",
     "hsii": "sociable.benchmarks.hsii.benchmark",
     "hsii-cot": "sociable.benchmarks.hsii.cot.benchmark",
     "hsii-live": "sociable.benchmarks.hsii.live.benchmark",

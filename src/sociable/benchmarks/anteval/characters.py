@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, cycle, islice
 from pathlib import Path
@@ -196,9 +196,10 @@ def load_party(path: str | None, players: int) -> Loaded[Sheet]:
     return sheets
 
 
-def draw_players(sheets: Sequence[Sheet], npc: Npc, count: int, generator: random.Random) -> list[Sheet]:
-    """Draws the players of a session, none of whom has the NPC's name."""
-    return generator.sample([each for each in sheets if normalise_name(each.name) != normalise_name(npc.name)], count)
+def draw_players(sheets: Sequence[Sheet], met: Iterable[str], count: int, generator: random.Random) -> list[Sheet]:
+    """Draws the players of a session, none of whom has the name of somebody whom they meet."""
+    taken = {normalise_name(name) for name in met}
+    return generator.sample([each for each in sheets if normalise_name(each.name) not in taken], count)
 
 
 def describe_sheet(sheet: Sheet) -> str:

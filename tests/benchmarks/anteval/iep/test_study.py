@@ -155,7 +155,7 @@ def test_each_point_is_a_question_of_its_own_but_one_call(cards: str) -> None:
         cluster="the-well",
         recalls=(Recall(player=player, when=When.AFTER, claims=("x",)), Recall(player=player, when=When.BEFORE)),
     )
-    assert list(list_questions(scenario, episode)) == [f"after|{player}|{n}" for n in (1, 2, 3)]
+    assert list(list_questions(scenario, episode.recalls)) == [f"after|{player}|{n}" for n in (1, 2, 3)]
     shown = study.show(episode, f"after|{player}|2", None)
     assert shown is not None
     assert "- x" in shown.conversation and "Ruprecht" in shown.question

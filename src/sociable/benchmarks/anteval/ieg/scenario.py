@@ -89,7 +89,7 @@ def draw_scenarios(
     for number in range(count):
         generator = make_generator(seed, "session", number)
         scene = load_scenes()[number % len(load_scenes())]
-        party = draw_players(sheets, scene.npc, options.players, generator)
+        party = draw_players(sheets, [scene.npc.name], options.players, generator)
         intentions = draw_intentions({sheet.name: sheet.skills for sheet in party}, marginals, generator)
         if generator.random() < quiet / (1 + quiet):
             intentions = {}

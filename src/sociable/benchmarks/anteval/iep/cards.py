@@ -83,6 +83,14 @@ class IepScenario(Scenario):
 
     card: KnowledgeCard
 
+    @property
+    def title(self) -> str:
+        return self.card.title
+
+    @property
+    def key_points(self) -> tuple[KeyPoint, ...]:
+        return self.card.key_points
+
     @cached_property
     def counted(self) -> dict[str, tuple[int, ...]]:
         """The places, by player, of the key points that do not stand in the player's own sheet."""
@@ -104,4 +112,4 @@ def make_scenario(card: KnowledgeCard, players: Sequence[Sheet]) -> IepScenario:
 
 def draw_scenario(card: KnowledgeCard, sheets: Sequence[Sheet], count: int, seed: int) -> IepScenario:
     """The card with ``count`` players drawn for it."""
-    return make_scenario(card, draw_players(sheets, card.npc, count, make_generator(seed, "players", card.id)))
+    return make_scenario(card, draw_players(sheets, [card.npc.name], count, make_generator(seed, "players", card.id)))

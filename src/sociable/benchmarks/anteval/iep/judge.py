@@ -6,15 +6,16 @@ WIN: stated by a claim that no other point was given; LOSS: not stated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from sociable.benchmarks.anteval.iep.cards import IepScenario, KeyPoint, KnowledgeCard
+from sociable.benchmarks.anteval.iep.cards import KeyPoint
 from sociable.benchmarks.anteval.iep.claims import Pairs, find_pairs, match_claims
 from sociable.benchmarks.anteval.iep.metrics import name_player_criterion
-from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall
+from sociable.benchmarks.anteval.iep.records import Recall
 from sociable.core.prompts import Prompts, put_on_one_line, quote
-from sociable.core.records import Judgment, Usage, Verdict
+from sociable.core.records import Episode, Judgment, Usage, Verdict
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
 from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, Unread, make_judgment
@@ -25,30 +26,44 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SCHEMA = make_schema(reason={"type": "string"}, matches={"type": "array", "items": {"type": "array"}})
 
 
+class Exchange(Protocol):
+    """A scenario in which players learn key points."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def key_points(self) -> Sequence[KeyPoint]: ...
+
+    @property
+    def counted(self) -> Mapping[str, Sequence[int]]:
+        """The places of the key points that count, by player."""
+
+
 @dataclass(frozen=True, slots=True)
 class PointQuestion:
     """Whether what somebody claimed at one time states one key point."""
 
     recall: Recall
     place: int
-    """The key point's place on its card, from 0."""
+    """The key point's place among those of the scenario, from 0."""
 
     @property
     def criterion(self) -> str:
         return name_player_criterion(self.recall.moment, self.recall.player, self.place)
 
-    def show(self, card: KnowledgeCard) -> ShownQuestion:
+    def show(self, scenario: Exchange) -> ShownQuestion:
         """The question as a person reads it."""
         player, claims = self.recall.player, "\n".join(f"- {claim}" for claim in self.recall.claims)
         question = "Does one of the claims state this fact, with what is particular about it?"
-        point = card.key_points[self.place].point
-        return ShownQuestion(f"{card.title}. {player} claims to know:", player, claims, f"{question} {point}")
+        point = scenario.key_points[self.place].point
+        return ShownQuestion(f"{scenario.title}. {player} claims to know:", player, claims, f"{question} {point}")
 
 
-def list_questions(scenario: IepScenario, episode: IepEpisode) -> dict[str, PointQuestion]:
-    """All questions to judges about an episode, by criterion. A player who claims nothing needs no judge."""
-    recalls = [] if episode.npc_failure else [recall for recall in episode.recalls if recall.claims]
-    questions = [PointQuestion(recall, place) for recall in recalls for place in scenario.counted[recall.player]]
+def list_questions(scenario: Exchange, recalls: Sequence[Recall]) -> dict[str, PointQuestion]:
+    """All questions to judges about what players recalled, by criterion. A player who claims nothing needs no judge."""
+    claimed = [recall for recall in recalls if recall.claims]
+    questions = [PointQuestion(recall, place) for recall in claimed for place in scenario.counted[recall.player]]
     return {question.criterion: question for question in questions}
 
 
@@ -59,11 +74,11 @@ class ClaimJudge:
         self._prompts = prompts
         self._answers: SharedAnswers[Pairs] = SharedAnswers()
 
-    async def judge(self, scenario: IepScenario, episode: IepEpisode, criterion: str, seat: Seat) -> Judgment:
-        asked = list_questions(scenario, episode)[criterion]
+    async def judge(self, scenario: Exchange, episode: Episode, asked: PointQuestion, seat: Seat) -> Judgment:
+        criterion = asked.criterion
         recall, places = asked.recall, scenario.counted[asked.recall.player]
         scope = seat.make_scope(episode.id, f"{seat.name}|{recall.moment}|{recall.player}")
-        found = await self._answers.ask(self._make_question(scenario.card, places, recall.claims), seat, scope)
+        found = await self._answers.ask(self._make_question(scenario, places, recall.claims), seat, scope)
         # One call for all points: it is booked with the first of them.
         usage = found.usage if asked.place == min(places) else Usage()
         if isinstance(found.answer, Unread):
@@ -74,30 +89,28 @@ class ClaimJudge:
             reason = found.answer.reason if claim is None else f"“{recall.claims[claim]}”"
         return make_judgment(seat, episode, criterion, verdict, reason, usage)
 
-    def _make_question(self, card: KnowledgeCard, places: Sequence[int], claims: Sequence[str]) -> Question[Pairs]:
-        points = [card.key_points[place] for place in places]
+    def _make_question(self, scenario: Exchange, places: Sequence[int], claims: Sequence[str]) -> Question[Pairs]:
+        points = [scenario.key_points[place] for place in places]
 
         def apply_rule() -> Reading[Pairs]:
-            unworded = next((place for place in places if card.key_points[place].wording is None), None)
+            unworded = next((place for place in places if scenario.key_points[place].wording is None), None)
             if unworded is not None:
                 return Unread(f"nobody wrote down how key point {unworded + 1} is said")
             return Answer(find_pairs(points, claims))
 
         return Question(
-            lambda: ask_judge(card, points, claims, self._prompts),
+            lambda: ask_judge(scenario.title, points, claims, self._prompts),
             lambda text: parse_matches(text, len(points), len(claims)),
             SCHEMA,
             apply_rule,
         )
 
 
-def ask_judge(card: KnowledgeCard, points: Sequence[KeyPoint], claims: Sequence[str], prompts: Prompts) -> list[ChatMessage]:
+def ask_judge(title: str, points: Sequence[KeyPoint], claims: Sequence[str], prompts: Prompts) -> list[ChatMessage]:
     """The question which of these key points, by number, are stated by which claims, by letter."""
     facts = [f"{number}. {put_on_one_line(each.point)}" for number, each in enumerate(points, start=1)]
     said = [f"{letter}. {put_on_one_line(claim)}" for letter, claim in zip(LETTERS, claims, strict=False)]
-    text = prompts["judge_claims"].render(
-        subject=quote(card.title), points=quote("\n".join(facts)), claims=quote("\n".join(said))
-    )
+    text = prompts["judge_claims"].render(subject=quote(title), points=quote("\n".join(facts)), claims=quote("\n".join(said)))
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": text}]
 
 

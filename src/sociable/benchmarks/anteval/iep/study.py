@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.iep.audit import make_audit
 from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
-from sociable.benchmarks.anteval.iep.judge import ClaimJudge, list_questions
+from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, list_questions
 from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, measure_session
 from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, rehearse_reply, run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
@@ -51,19 +51,22 @@ class IepStudy(
         return measure_session(self.scenarios[episode.scenario].card, episode)
 
     def list_criteria(self, episode: IepEpisode) -> Sequence[str]:
-        return list(list_questions(self.scenarios[episode.scenario], episode))
+        return list(self._list_questions(episode))
+
+    def _list_questions(self, episode: IepEpisode) -> dict[str, PointQuestion]:
+        return {} if episode.npc_failure else list_questions(self.scenarios[episode.scenario], episode.recalls)
 
     def list_judging_tasks(self, episode: IepEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
         # Judge by judge, so that the points of one recall are asked about together.
         return [task for seat in judges for task in super(IepStudy, self).list_judging_tasks(episode, [seat])]
 
     async def judge(self, task: JudgingTask, episode: IepEpisode, reference: Record | None) -> Judgment:
-        return await self._judge.judge(self.scenarios[task.scenario], episode, task.criterion, task.seat)
+        asked = self._list_questions(episode)[task.criterion]
+        return await self._judge.judge(self.scenarios[task.scenario], episode, asked, task.seat)
 
     def show(self, episode: IepEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
-        scenario = self.scenarios[episode.scenario]
-        asked = list_questions(scenario, episode).get(criterion)
-        return asked.show(scenario.card) if asked else None
+        asked = self._list_questions(episode).get(criterion)
+        return asked.show(self.scenarios[episode.scenario]) if asked else None
 
     def score(
         self, episode: IepEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Measured | None
