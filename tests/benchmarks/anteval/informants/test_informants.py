@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from sociable.benchmarks.anteval.informants.briefing import brief_informant, brief_player, load_informants_prompts
+from sociable.benchmarks.anteval.informants.briefing import brief_informant, brief_player, load_informants_prompts, render_heard
 from sociable.benchmarks.anteval.informants.dataset import Card, Level
 from sociable.benchmarks.anteval.informants.informants import WrittenInformant
 from sociable.benchmarks.anteval.informants.reading import cut_words, read_turn
@@ -123,3 +123,11 @@ def test_a_players_turn_is_read(reply: str, read: tuple[str, str, bool]) -> None
 
 def test_words_are_cut_and_a_speakers_own_name_is_left_out() -> None:
     assert cut_words("Hanna: one two\nthree four", 3, ("Hanna",)) == ("one two three", 1)
+
+
+def test_of_a_word_aside_to_another_one_sees_only_that_it_is_said() -> None:
+    turn = InformantsTurn(index=1, speaker="Ulla", to="Hanna", aside=True, heard_by=("Hanna",), content="What of Easter?")
+    assert "Ulla, aside to you: What of Easter?" in render_heard([turn], "Hanna")
+    seen = render_heard([turn], "Berta")
+    assert "(Ulla speaks aside to Hanna.)" in seen
+    assert "Easter" not in seen

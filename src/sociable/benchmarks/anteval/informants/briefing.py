@@ -45,6 +45,8 @@ def render_heard(turns: Sequence[InformantsTurn], reader: str) -> str:
 def _render_turn(turn: InformantsTurn, reader: str) -> str:
     speaker, to = ("you" if name == reader else name for name in (turn.speaker, turn.to))
     address = f", {'aside ' if turn.aside else ''}to {to}" if to else ""
+    if reader not in (turn.speaker, *turn.heard_by):
+        return f"({speaker} speaks aside to {to}.)"
     return f"{speaker[0].upper()}{speaker[1:]}{address}: {put_on_one_line(turn.content) or '(passes)'}"
 
 

@@ -18,6 +18,8 @@ from sociable.engine.seats import Seat
 
 AT_ONCE = 2
 """The most statements of an answer."""
+MARGIN = 1.5
+"""An answer is cut off at so many times the words that an informant is told to keep to: what it tells is not to be lost."""
 
 _NOTHING = (
     "What is it that you want to know?",
@@ -33,7 +35,7 @@ class InformantSeat(Protocol):
     def usage(self) -> Usage: ...
 
     async def answer(self, heard: Sequence[InformantsTurn]) -> InformantsTurn:
-        """The answer to the last turn of those it has heard, which was addressed to it."""
+        """The answer to the last turn, which was addressed to it."""
 
 
 class WrittenInformant:
@@ -123,7 +125,7 @@ class ModelInformant:
         name = self._informant.name
         asked = ask_informant(name, heard, self._words, self._prompts)
         reply = await self._seat.ask([self._briefing, asked], self._scope, lambda: make_answer_form(name, self._briefing, heard))
-        said, cut = cut_words("" if reply.defect else reply.text, self._words, (name,))
+        said, cut = cut_words("" if reply.defect else reply.text, round(MARGIN * self._words), (name,))
         note = reply.defect or ("nothing was said" if not said else f"{cut} words over the limit were cut off" if cut else "")
         told = self._scenario.find_told(said)
         return InformantsTurn(index=0, speaker=name, content=said, thinking=reply.thinking, told=told, note=note)

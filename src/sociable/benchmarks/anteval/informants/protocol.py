@@ -65,6 +65,9 @@ async def run_scenario(
     )
 
 
+_NOT_HEARD = {"content": "", "thinking": "", "told": (), "waits": (), "note": ""}
+
+
 class _Session:
     def __init__(
         self,
@@ -87,11 +90,11 @@ class _Session:
             left = self._options.turns - len(self.turns)
             if left <= 0 or passed == len(self._players):
                 return
-            turn = await player.speak(self._list_heard(player.name), left)
+            turn = await player.speak(self._list_seen(player.name), left)
             passed = 0 if turn.content else passed + 1
             await self._add(turn)
             if turn.content and turn.to in self._informants and len(self.turns) < self._options.turns:
-                answer = await self._informants[turn.to].answer(self._list_heard(turn.to))
+                answer = await self._informants[turn.to].answer(self._list_seen(turn.to))
                 if not answer.content:
                     self.failure = f"{turn.to}, turn {len(self.turns) + 1}: {answer.note}"
                     return
@@ -103,9 +106,10 @@ class _Session:
         if len(self.turns) in self._options.marks and len(self.turns) < self._options.turns:
             self.recalls += await self.ask_players(When.DURING)
 
-    def _list_heard(self, name: str) -> list[InformantsTurn]:
-        return [turn for turn in self.turns if name in (turn.speaker, *turn.heard_by)]
+    def _list_seen(self, name: str) -> list[InformantsTurn]:
+        """All turns as somebody sees them: of what is said aside to another, only that it is."""
+        return [turn if name in (turn.speaker, *turn.heard_by) else turn.model_copy(update=_NOT_HEARD) for turn in self.turns]
 
     async def ask_players(self, when: When) -> Sequence[Recall]:
         players = self._players.values()
-        return await asyncio.gather(*(each.claim(self._list_heard(each.name), when, len(self.turns)) for each in players))
+        return await asyncio.gather(*(each.claim(self._list_seen(each.name), when, len(self.turns)) for each in players))
