@@ -26,7 +26,9 @@ def ask(scenario: Scenario, *questions: str, aside: bool = False, to: str = "Han
     own = next(each for each in scenario.informants if each.name == to)
     seat, heard, answers = WrittenInformant(own, scenario), list[InformantsTurn](), list[InformantsTurn]()
     for question in questions:
-        heard.append(InformantsTurn(index=len(heard) + 1, speaker="Ulla", to=to, aside=aside, content=question))
+        heard.append(
+            InformantsTurn(index=len(heard) + 1, speaker="Ulla", to=to, addressees=(to,) if aside else (), content=question)
+        )
         answers.append(asyncio.run(seat.answer(heard)))
         heard.append(answers[-1].model_copy(update={"index": len(heard) + 1}))
     return answers
@@ -126,7 +128,9 @@ def test_words_are_cut_and_a_speakers_own_name_is_left_out() -> None:
 
 
 def test_of_a_word_aside_to_another_one_sees_only_that_it_is_said() -> None:
-    turn = InformantsTurn(index=1, speaker="Ulla", to="Hanna", aside=True, heard_by=("Hanna",), content="What of Easter?")
+    turn = InformantsTurn(
+        index=1, speaker="Ulla", to="Hanna", addressees=("Hanna",), heard_by=("Hanna",), content="What of Easter?"
+    )
     assert "Ulla, aside to you: What of Easter?" in render_heard([turn], "Hanna")
     seen = render_heard([turn], "Berta")
     assert "(Ulla speaks aside to Hanna.)" in seen

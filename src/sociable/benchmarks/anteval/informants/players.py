@@ -61,7 +61,7 @@ class ModelPlayer:
             content=said,
             thinking=reply.thinking,
             to=to,
-            aside=aside,
+            addressees=(to,) if aside else (),
             told=self._scenario.find_told(said),
             note=reply.defect or (f"{cut} words over the limit were cut off" if cut else ""),
         )

@@ -98,7 +98,7 @@ class _Session:
                 if not answer.content:
                     self.failure = f"{turn.to}, turn {len(self.turns) + 1}: {answer.note}"
                     return
-                await self._add(answer.model_copy(update={"to": player.name, "aside": turn.aside}))
+                await self._add(answer.model_copy(update={"to": player.name, "addressees": (player.name,) if turn.aside else ()}))
 
     async def _add(self, turn: InformantsTurn) -> None:
         heard_by = tuple(name for name in self._scenario.names if name != turn.speaker and (not turn.aside or name == turn.to))

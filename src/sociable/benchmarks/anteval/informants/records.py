@@ -29,17 +29,20 @@ class InformantsOptions(Record):
 
 
 class InformantsTurn(Turn):
-    """A turn. ``content`` is what was said; empty: the player passed."""
+    """A turn. ``content`` is what was said; empty: the player passed. ``addressees``: the only one who hears a word aside."""
 
     to: str = ""
     """The one who is spoken to; empty: nobody in particular."""
-    aside: bool = False
-    """Whether nobody else hears it."""
     heard_by: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     """The statements that it says: of a written informant as it was meant, else by their wordings."""
     waits: tuple[Way, ...] = ()
     """Of a written informant: what it waits for before it says more."""
+
+    @property
+    def aside(self) -> bool:
+        """Whether nobody else hears it."""
+        return bool(self.addressees)
 
 
 class InformantsEpisode(Episode):

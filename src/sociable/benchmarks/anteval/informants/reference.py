@@ -33,7 +33,9 @@ class ReferencePlayer:
     async def speak(self, heard: Sequence[InformantsTurn], left: int) -> InformantsTurn:
         to, said, aside = self.ask(heard)
         told = self.scenario.find_told(said)
-        return InformantsTurn(index=0, speaker=self.name, content=said, to=to if said else "", aside=aside, told=told)
+        return InformantsTurn(
+            index=0, speaker=self.name, content=said, to=to if said else "", addressees=(to,) if aside and said else (), told=told
+        )
 
     async def claim(self, heard: Sequence[InformantsTurn], when: When, turn: int) -> Recall:
         texts = {name: each.point for name, each in self.scenario.statements}
