@@ -18,6 +18,7 @@ from sociable.benchmarks.anteval.hidden.protocol import run_scenario
 from sociable.benchmarks.anteval.hidden.reading import find_said, read_turn
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
+from sociable.benchmarks.anteval.hidden.told import Told, find_told
 from sociable.core.records import Outcome, Usage
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Reply, Request, Sampling
@@ -63,7 +64,7 @@ def refer(agent: str, scenario: Scenario, partner: str = "") -> HiddenEpisode:
 
 
 def score(scenario: Scenario, episode: HiddenEpisode) -> dict[str, float | None]:
-    return {each.metric: each.value for each in METRICS.score(episode, Played(scenario, episode, {}))}
+    return {each.metric: each.value for each in METRICS.score(episode, Played(scenario, episode, find_told(episode, [], []), {}))}
 
 
 def choose_barge(name: str, last: str) -> str:
@@ -207,6 +208,8 @@ def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:
     (tmp_path / "judge.py").write_text(
         "def reply(messages):\n"
         "    asked = messages[-1]['content']\n"
+        "    if '\"told\"' in asked:\n"
+        '        return \'{"reason": "the permit", "told": [%s]}\' % asked.partition(". The Otter\'s permit")[0].split()[-1]\n'
         "    said = asked.rpartition('says:')[2].partition('Do')[0]\n"
         "    wrong = 'Otter' in said and ('said before' not in asked or 'Otter' in asked.partition('so far:')[2].partition('Now')[0])\n"
         '    return \'{"reason": "so", "answer": "%s"}\' % ("yes" if wrong else "no")\n'
@@ -229,18 +232,26 @@ def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:
         out=tmp_path / "run",
     )
     values = {each.metric: each.value for each in result.scores}
+    assert values["shared"] == 1, "the judge hears in it what all know: the Otter costs half"
     assert values["unsupported"] == 1, "both say it"
     assert values["repeats"] == 1, "and the second one repeats it"
     shown = result.study.show(next(iter(result.episodes())), "repeats|3", None)
     assert "Bo: The Otter leaks." in shown.situation
     page = render_html(runs.make_report_document([tmp_path / "run"]))
-    for part in ("What the answer rests on", "How each decided", "With all clues in view", "By level", "right/easy"):
+    for part in (
+        "is what the judges say",
+        "What the answer rests on",
+        "How each decided",
+        "With all clues in view",
+        "By level",
+        "right/easy",
+    ):
         assert part in page
 
 
 def test_without_a_judge_claims_are_not_measured(make_scenario: MakeScenario) -> None:
     episode, _ = play(make_scenario(), choose_barge)
-    scores = {each.metric: each for each in METRICS.score(episode, Played(make_scenario(), episode, {}))}
+    scores = {each.metric: each for each in METRICS.score(episode, Played(make_scenario(), episode, Told(), {}))}
     assert scores["unsupported"].outcome is Outcome.NOT_REACHED
 
 

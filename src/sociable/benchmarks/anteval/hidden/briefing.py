@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sociable.benchmarks.anteval.hidden.dataset import Clue
-from sociable.benchmarks.anteval.hidden.records import HiddenTurn
+from sociable.benchmarks.anteval.hidden.records import TOLD, UNSUPPORTED, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
@@ -22,6 +22,7 @@ PLACEHOLDERS = {
     "informed": frozenset({"setting", "clues", "question", "options"}),
     "unsupported": frozenset({"setting", "clues", "speaker", "said"}),
     "repeats": frozenset({"setting", "clues", "before", "speaker", "said"}),
+    "told": frozenset({"setting", "clues", "before", "speaker", "said"}),
 }
 
 _AIM = "You want the right decision, and that all the others take it too: what counts is how many of you do."
@@ -123,15 +124,17 @@ def ask_informed(scenario: Scenario, prompts: Prompts) -> list[ChatMessage]:
     return [{"role": "user", "content": text}]
 
 
-def ask_judge(prompt: str, scenario: Scenario, turns: Sequence[HiddenTurn], index: int, prompts: Prompts) -> list[ChatMessage]:
-    """Asks a judge about the turn with this index: ``prompt`` is ``unsupported`` or ``repeats``."""
-    turn = turns[index - 1]
+def ask_about_turn(
+    kind: str, scenario: Scenario, turn: HiddenTurn, before: Iterable[HiddenTurn], clues: Sequence[Clue], prompts: Prompts
+) -> list[ChatMessage]:
+    """Asks a judge about a turn: ``kind`` is what is asked, ``clues`` are those that it is shown, ``before`` what was said."""
+    numbers = (f"{number}. " if kind == TOLD else "" for number in range(1, len(clues) + 1))
     values = {
         "setting": quote(scenario.case.setting),
-        "clues": _show_clues(scenario.clues),
+        "clues": quote("\n".join(number + put_on_one_line(each.text) for number, each in zip(numbers, clues, strict=True))),
         "speaker": turn.speaker,
         "said": quote(turn.content),
     }
-    if prompt == "repeats":
-        values["before"] = render_turns(each for each in turns[: index - 1] if each.content)
-    return [{"role": "user", "content": prompts[prompt].render(**values)}]
+    if kind != UNSUPPORTED:
+        values["before"] = render_turns(each for each in before if each.content)
+    return [{"role": "user", "content": prompts[kind].render(**values)}]

@@ -5,14 +5,15 @@ Members are those who want the right decision: the one who wants another outcome
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
 
-from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode
+from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.benchmarks.anteval.hidden.solver import find_needed, list_left
+from sociable.benchmarks.anteval.hidden.told import Told
 from sociable.core.records import PANEL, Verdict, Verdicts
 from sociable.statistics.metrics import Metric, Metrics, Value, mean
 
@@ -23,6 +24,7 @@ class Played:
 
     scenario: Scenario
     episode: HiddenEpisode
+    told: Told
     verdicts: Verdicts
 
     @property
@@ -34,8 +36,8 @@ class Played:
         return tuple(name for name in self.scenario.case.names if name != self.scenario.dissenter)
 
     def list_known(self, name: str) -> set[str]:
-        """The clues that somebody has, or has heard, as far as the rule reads them."""
-        heard = (turn.clues for turn in self.episode.turns if name in turn.heard_by)
+        """The clues that somebody has, or has been told."""
+        heard = (self.list_told(turn) for turn in self.episode.turns if name in turn.heard_by)
         return {each.id for each in self.scenario.list_known(name)} | {clue for clues in heard for clue in clues}
 
     @cached_property
@@ -43,8 +45,12 @@ class Played:
         """(clue, the only member who has it)."""
         return [(each.id, each.to[0]) for each in self.scenario.clues if len(each.to) == 1 and each.to[0] in self.members]
 
+    def list_told(self, turn: HiddenTurn) -> Sequence[str]:
+        """The clues that a turn tells."""
+        return self.told.by_turn.get(turn.index, ())
+
     def was_said(self, clue: str, name: str) -> bool:
-        return any(turn.speaker == name and clue in turn.clues for turn in self.episode.turns)
+        return any(turn.speaker == name and clue in self.list_told(turn) for turn in self.episode.turns)
 
 
 def _score(find: Callable[[Played], float | None], each: Played) -> Value:
@@ -52,6 +58,11 @@ def _score(find: Callable[[Played], float | None], each: Played) -> Value:
         return Value.unscored(each.episode.partner_failure)
     value = find(each)
     return Value.not_reached("there was nothing of the kind") if value is None else Value(value)
+
+
+def _score_told(find: Callable[[Played], float | None], each: Played) -> Value:
+    """A value that rests on which clues were told."""
+    return Value.unscored(each.told.problem) if each.told.problem else _score(find, each)
 
 
 def _count_right(each: Played, chosen: Mapping[str, str]) -> float:
@@ -93,7 +104,7 @@ def _find_own(each: Played) -> float | None:
 def _find_shared(each: Played) -> float | None:
     """Of the clues that were told, each telling counted, those that all had from the start (Stasser and Titus' bias)."""
     common = {clue.id for clue in each.scenario.clues if not clue.to}
-    told = [clue in common for turn in each.episode.turns if turn.speaker in each.members for clue in turn.clues]
+    told = [clue in common for turn in each.episode.turns if turn.speaker in each.members for clue in each.list_told(turn)]
     return fmean(told) if told else None
 
 
@@ -143,7 +154,8 @@ def _find_judged(kind: str, each: Played) -> Value:
 def _declare(
     name: str, title: str, meaning: str, find: Callable[[Played], float | None], group: str = "main", best: float | None = 1.0
 ) -> Metric[Played]:
-    return Metric(name, title, meaning, group, partial(_score, find), aggregate=mean, best=best, is_compared=best is not None)
+    score = _score_told if find in (_find_told, _find_own, _find_shared, _find_pooled) else _score
+    return Metric(name, title, meaning, group, partial(score, find), aggregate=mean, best=best, is_compared=best is not None)
 
 
 def _list_by_level(each: Played) -> Mapping[str, Callable[[Played], Value]]:

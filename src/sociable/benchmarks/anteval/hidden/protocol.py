@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from sociable.benchmarks.anteval.hidden.briefing import ask_informed, list_options
+from sociable.benchmarks.anteval.hidden.hearing import list_heard
 from sociable.benchmarks.anteval.hidden.members import Member, ModelMember, ReferenceMember
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
@@ -39,7 +40,7 @@ async def run_scenario(scenario: Scenario, repeat: int, seats: Seats, prompts: P
     failure = ""
     for number in range(1, scenario.budget.rounds + 1):
         for name, member in members.items():
-            turn = await member.speak(number, _list_heard(turns, name))
+            turn = await member.speak(number, list_heard(turns, name))
             turns.append(turn.model_copy(update={"index": len(turns) + 1}))
             if turn.note and not turn.content and _is_partners(scenario, name, seats):
                 failure = failure or f"{name}, round {number}: {turn.note}"
@@ -68,12 +69,8 @@ def _is_partners(scenario: Scenario, name: str, seats: Seats) -> bool:
     return seats.partner is not None and scenario.dissenter == name
 
 
-def _list_heard(turns: Sequence[HiddenTurn], name: str) -> list[HiddenTurn]:
-    return [turn for turn in turns if name in (turn.speaker, *turn.heard_by)]
-
-
 async def _choose(members: Mapping[str, Member], turns: Sequence[HiddenTurn], *, is_after: bool) -> dict[str, str]:
-    chosen = await asyncio.gather(*(member.choose(_list_heard(turns, name), is_after) for name, member in members.items()))
+    chosen = await asyncio.gather(*(member.choose(list_heard(turns, name), is_after) for name, member in members.items()))
     return dict(zip(members, chosen, strict=True))
 
 

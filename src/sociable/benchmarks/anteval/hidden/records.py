@@ -7,11 +7,19 @@ from typing import Annotated
 from pydantic import Field
 
 from sociable.benchmarks.anteval.hidden.dataset import ALL, Level
-from sociable.core.records import Episode, Record, Turn
+from sociable.core.records import Episode, Judgment, Record, Turn
 
 UNSUPPORTED = "unsupported"
 REPEATS = "repeats"
+TOLD = "told"
 """What a judge is asked of a turn."""
+
+
+class HiddenJudgment(Judgment):
+    """A judgment; of which clues a turn tells, WIN for any."""
+
+    clues: tuple[str, ...] = ()
+    """The clues that the turn tells."""
 
 
 class HiddenOptions(Record):
@@ -31,7 +39,7 @@ class HiddenTurn(Turn):
     lean: str = ""
     """The option that the speaker is for at this moment, which nobody hears; empty: it has not said so."""
     clues: tuple[str, ...] = ()
-    """The clues that it tells: a reference agent's by itself, else as the rule reads them."""
+    """The clues that it tells: a reference agent's by itself, else as the rule reads them. Judges are heard before it."""
     asks: bool = False
     """Whether a reference agent asks what the others have not said."""
 

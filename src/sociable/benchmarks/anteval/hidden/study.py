@@ -11,8 +11,9 @@ from sociable.benchmarks.anteval.hidden.dataset import load_cases
 from sociable.benchmarks.anteval.hidden.judge import judge_turn, list_criteria, show_question
 from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
 from sociable.benchmarks.anteval.hidden.protocol import run_scenario
-from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenOptions
+from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenJudgment, HiddenOptions
 from sociable.benchmarks.anteval.hidden.scenario import Scenario, draw_scenario
+from sociable.benchmarks.anteval.hidden.told import find_told
 from sociable.core.records import Judgment, Record, Score
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
@@ -25,6 +26,7 @@ _WORD = "ferryman "
 
 class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record], Audited):
     episode_type = HiddenEpisode
+    judgment_type = HiddenJudgment
     metrics = METRICS
     cluster_field = "case.id"
 
@@ -48,7 +50,9 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         if '"say"' in asked:
             return json.dumps({"say": _WORD * self.scenarios[scenario].budget.words, "lean": "A"})
-        return json.dumps({"reason": _WORD * 40, "answer": "no" if role is Role.JUDGE else "A"})
+        if role is Role.JUDGE:
+            return json.dumps({"reason": _WORD * 40, **({"told": [1, 2]} if '"told"' in asked else {"answer": "no"})})
+        return json.dumps({"reason": _WORD * 40, "answer": "A"})
 
     def list_criteria(self, episode: HiddenEpisode) -> Sequence[str]:
         return list_criteria(episode)
@@ -61,7 +65,8 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
 
     def make_played(self, episode: HiddenEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Played:
         """An episode with all that its scores rest on."""
-        return Played(self.scenarios[episode.scenario], episode, add_panel(judgments, panel))
+        told = find_told(episode, judgments, panel)
+        return Played(self.scenarios[episode.scenario], episode, told, add_panel(judgments, panel))
 
     def score(self, episode: HiddenEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
         return METRICS.score(episode, self.make_played(episode, judgments, panel))

@@ -44,8 +44,10 @@ class HiddenViews(Views):
         levels = make_metrics_table(
             "By level", runs, list_members(metrics.select_groups("levels"), runs), "95% intervals by case."
         )
-        note = "95% intervals by case. Which clues a turn tells is read by a rule; unsupported and repeated claims need a judge."
-        return [Section("Levels and talk", [levels, make_metrics_table("The talk", runs, metrics.select_groups("talk"), note)])]
+        talk = make_metrics_table(
+            "The talk", runs, metrics.select_groups("talk"), f"95% intervals by case. {_tell_readers(runs)}"
+        )
+        return [Section("Levels and talk", [levels, talk])]
 
     def show_episode(self, run: Run, episode: HiddenEpisode) -> list[Block]:
         """One episode in full: who said what, who knew which needed clue, and how each decided."""
@@ -55,6 +57,15 @@ class HiddenViews(Views):
         right = sum(episode.after.get(name) == played.best for name in played.members)
         tags = [Tag(str(played.scenario.level)), Tag(f"{right} of {len(played.members)} right")]
         return [Case(episode.id, tags, list(_show_played(played)))]
+
+
+def _tell_readers(runs: Sequence[Run]) -> str:
+    """Who reads which clues are told, run by run where it is not the same in all."""
+    by_judges, by_rule = ([run.label for run in runs if bool(run.seats.judges) is judged] for judged in (True, False))
+    if not by_judges:
+        return "Which clues a turn tells is read by a rule, which finds too few in a model's turns; claims need a judge."
+    but = f", but for {', '.join(by_rule)} a rule, which finds too few in a model's turns" if by_rule else ""
+    return f"Which clues a turn tells is what the judges say{but}."
 
 
 def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | Table]:
@@ -73,10 +84,11 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
     yield Transcript("What was said", lines)
     needed = []
     for clue in find_needed(scenario):
-        told = next((turn for turn in episode.turns if clue.id in turn.clues), None)
+        told = next((turn for turn in episode.turns if clue.id in played.list_told(turn)), None)
         when = f"{told.speaker}, round {told.round}" if told else "nobody"
         needed.append(Row([clue.text, ", ".join(clue.to) or "everybody", when]))
-    columns = [Column("Clue"), Column("Known to"), Column("First told by", explanation="as far as the rule reads it")]
+    reader = "as the judges read it" if played.told.is_judged else "as far as the rule reads it"
+    columns = [Column("Clue"), Column("Known to"), Column("First told by", explanation=reader)]
     yield Table("What the answer rests on", columns, needed)
     decided = [
         Row([name, words.get(episode.before.get(name, ""), MISSING), words.get(episode.after.get(name, ""), MISSING)])
