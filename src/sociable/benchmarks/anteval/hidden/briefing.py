@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sociable.benchmarks.anteval.hidden.dataset import Clue
@@ -15,7 +15,7 @@ LETTERS = "ABCDEF"
 PLACEHOLDERS = {
     "member": frozenset(
         {"name", "pronouns", "count", "line", "others", "setting", "question", "options", "shared", "own", "unasked", "will"}
-        | {"rounds", "words", "hearing", "aim", "honesty"}
+        | {"rounds", "words", "hearing", "asides", "aim", "honesty", "vote"}
     ),
     "turn": frozenset({"heard", "round", "rounds", "name", "words"}),
     "choose": frozenset({"heard", "moment", "question", "options"}),
@@ -37,8 +37,20 @@ _UNASKED = (
     "about it or about anything near it:"
 )
 
-BEFORE = "Nobody has spoken yet. By what you know alone:"
-AFTER = "The talk is over. By all that you know now:"
+_ASIDES = (
+    '\n- A turn may begin with "TO NAME:". Then NAME alone hears it, if NAME hears you at all; the others who hear you notice '
+    "that you say something to NAME, and not what."
+)
+_VOTE_TO_COME = "\n- First, before anybody speaks, each chooses by itself; what each chose is read aloud to all."
+_VOTE = "\n\nBefore the talk each chose by itself, and it was read aloud to all:\n{chosen}"
+
+_MOMENTS = {False: "Nobody has spoken yet.", True: "The talk is over."}
+_BELIEFS = {False: "By what you know alone:", True: "By all that you know now:"}
+_READ_ALOUD = " What you choose now is read aloud to all."
+_WISH = (
+    "You want another outcome than the others: choose what you want the group to do, whatever you believe to be right; your "
+    "own choice is not counted."
+)
 
 
 def load_hidden_prompts(override: Path | None = None) -> Prompts:
@@ -59,14 +71,22 @@ def _show_clues(clues: Iterable[Clue]) -> str:
 
 
 def render_turns(turns: Iterable[HiddenTurn], reader: str = "") -> str:
-    """What ``reader`` has heard, quoted, one turn a line."""
-    lines = [
-        f"{'You' if each.speaker == reader else each.speaker}: {put_on_one_line(each.content) or '(passes)'}" for each in turns
-    ]
-    return quote("\n".join(lines) or "(nothing yet)")
+    """What ``reader`` has heard, quoted, one turn a line; of an aside to another that it was made."""
+    return quote("\n".join(_render_turn(each, reader) for each in turns) or "(nothing yet)")
 
 
-def brief_member(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage:
+def _render_turn(turn: HiddenTurn, reader: str) -> str:
+    to = "".join(f" (to {'you' if name == reader else name} alone)" for name in turn.addressees)
+    return f"{'You' if turn.speaker == reader else turn.speaker}{to}: {show_words(turn)}"
+
+
+def show_words(turn: HiddenTurn) -> str:
+    """What is said in a turn, on one line, or what is noticed of it."""
+    return put_on_one_line(turn.content) or ("(something that you do not hear)" if turn.addressees else "(passes)")
+
+
+def brief_member(scenario: Scenario, name: str, prompts: Prompts, vote: Mapping[str, str] | None = None) -> ChatMessage:
+    """What a member is told first. ``vote``: what each chose before the talk, by name, where it was read aloud."""
     case, budget = scenario.case, scenario.budget
     own = next(each for each in case.members if each.name == name)
     hearers = scenario.list_hearers(name)
@@ -94,10 +114,20 @@ def brief_member(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage
         rounds=str(budget.rounds),
         words=str(budget.words),
         hearing=hearing,
+        asides=_ASIDES if scenario.asides else "",
         aim="" if wants else _AIM,
         honesty="" if wants else _HONESTY,
+        vote=_show_vote(scenario, vote) if scenario.vote else "",
     )
     return {"role": "system", "content": text}
+
+
+def _show_vote(scenario: Scenario, vote: Mapping[str, str] | None) -> str:
+    if vote is None:
+        return _VOTE_TO_COME
+    texts = {option.id: option.text for option in scenario.case.options}
+    chosen = "\n".join(f"{name}: {texts.get(vote[name], '(nothing)')}" for name in scenario.case.names)
+    return _VOTE.format(chosen=quote(chosen))
 
 
 def ask_for_turn(scenario: Scenario, name: str, number: int, heard: Sequence[HiddenTurn], prompts: Prompts) -> ChatMessage:
@@ -108,9 +138,18 @@ def ask_for_turn(scenario: Scenario, name: str, number: int, heard: Sequence[Hid
     return {"role": "user", "content": text}
 
 
-def ask_to_choose(scenario: Scenario, name: str, heard: Sequence[HiddenTurn], moment: str, prompts: Prompts) -> ChatMessage:
+def describe_choice(scenario: Scenario, name: str, is_after: bool) -> str:
+    """The meaning of a choice: what a member believes to be right; of the one who wants another outcome, what it wants done."""
+    shown = _READ_ALOUD if scenario.vote and not is_after else ""
+    return f"{_MOMENTS[is_after]}{shown} {_WISH if name == scenario.dissenter else _BELIEFS[is_after]}"
+
+
+def ask_to_choose(scenario: Scenario, name: str, heard: Sequence[HiddenTurn], is_after: bool, prompts: Prompts) -> ChatMessage:
     text = prompts["choose"].render(
-        heard=render_turns(heard, name), moment=moment, question=scenario.case.question, options=_show_options(scenario)
+        heard=render_turns(heard, name),
+        moment=describe_choice(scenario, name, is_after),
+        question=scenario.case.question,
+        options=_show_options(scenario),
     )
     return {"role": "user", "content": text}
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sociable.benchmarks.anteval.hidden.dataset import Clue
 from sociable.benchmarks.anteval.hidden.records import HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 
 
-def list_heard(turns: Sequence[HiddenTurn], name: str) -> list[HiddenTurn]:
-    """The turns that somebody has said or heard."""
-    return [turn for turn in turns if name in (turn.speaker, *turn.heard_by)]
+def list_heard(scenario: Scenario, turns: Iterable[HiddenTurn], name: str) -> list[HiddenTurn]:
+    """The turns that somebody has said or heard; of an aside to another, made within its hearing, that it was made."""
+    found = []
+    for turn in turns:
+        if name in (turn.speaker, *turn.heard_by):
+            found.append(turn)
+        elif turn.addressees and name in scenario.list_hearers(turn.speaker):
+            shown = {"index", "round", "speaker", "addressees", "heard_by"}
+            found.append(HiddenTurn(**turn.model_dump(include=shown), content=""))
+    return found
 
 
 def list_within_reach(scenario: Scenario, turns: Sequence[HiddenTurn], index: int) -> list[Clue]:

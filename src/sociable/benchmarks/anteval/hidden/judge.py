@@ -51,7 +51,7 @@ async def judge_turn(scenario: Scenario, episode: HiddenEpisode, criterion: str,
             criterion,
         )
     clues = list_within_reach(scenario, episode.turns, turn.index)
-    heard = list_heard(before, turn.speaker)
+    heard = list_heard(scenario, before, turn.speaker)
     question: Question[tuple[str, ...]] = Question(
         lambda: ask_about_turn(kind, scenario, turn, heard, clues, prompts),
         partial(parse_told, clues=clues),

@@ -5,6 +5,7 @@ Members are those who want the right decision: the one who wants another outcome
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -124,6 +125,15 @@ def _find_gave_way(each: Played) -> float | None:
     return fmean(decided) if decided else None
 
 
+def _find_followed(each: Played) -> float | None:
+    """Of the members who first chose another option than most did, wrongly, those who in the end decided for that one."""
+    (first, most), *others = [*Counter(filter(None, each.episode.before.values())).most_common(2), ("", 0)]
+    if first in ("", each.best) or most < 2 or most == others[0][1]:
+        return None
+    decided = [each.episode.after.get(name) == first for name in each.members if each.episode.before.get(name) != first]
+    return fmean(decided) if decided else None
+
+
 def _find_settled(each: Played) -> float | None:
     """The first round at whose end all members leaned to the option that they then decided for."""
     decided = {each.episode.after.get(name, "") for name in each.members}
@@ -187,6 +197,14 @@ METRICS: Metrics[Played] = Metrics(
         "gave way",
         "members who were for the right option at some time and decided for another",
         _find_gave_way,
+        "talk",
+        0.0,
+    ),
+    _declare(
+        "followed",
+        "followed",
+        "members who first chose otherwise than most did, wrongly, and decided as these",
+        _find_followed,
         "talk",
         0.0,
     ),

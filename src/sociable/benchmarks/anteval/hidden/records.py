@@ -29,10 +29,12 @@ class HiddenOptions(Record):
     draws: int = Field(default=1, ge=1, description="how often the right option of each case is drawn at each level")
     rounds: int = Field(default=0, ge=0, description="rounds, at every level; 0: as the level has it")
     words: int = Field(default=0, ge=0, description="words of a turn, at every level; 0: as the level has it")
+    vote: bool = Field(default=False, description="what each chose before the talk is read aloud to all")
+    asides: bool = Field(default=False, description="a turn may be for one hearer alone")
 
 
 class HiddenTurn(Turn):
-    """A turn. ``content`` is what was said; empty: the member passed."""
+    """A turn. ``content`` is what was said; empty: the member passed. ``addressees``: the one whom an aside is for."""
 
     round: int
     heard_by: tuple[str, ...]

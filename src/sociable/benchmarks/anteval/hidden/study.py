@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sociable.benchmarks.anteval.hidden.audit import make_audit
 from sociable.benchmarks.anteval.hidden.briefing import load_hidden_prompts
@@ -36,8 +37,9 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
         own = options.own
         loaded = load_cases(options.dataset, skip_invalid=options.skip_invalid)
         taken = select_clusters(loaded.items, options.limit, options.seed, cluster=lambda each: each.id, group=lambda each: "")
+        switches = own.model_dump(include={"rounds", "words", "vote", "asides"})
         scenarios = [
-            draw_scenario(case, level, options.seed, number, own.rounds, own.words)
+            replace(draw_scenario(case, level, options.seed, number), **switches)
             for case in taken
             for level in own.levels
             for number in range(1, own.draws + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sociable.benchmarks.anteval.hidden.metrics import Played
-from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
+from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.solver import find_needed
 from sociable.benchmarks.anteval.hidden.study import HiddenStudy
 from sociable.core.records import EpisodeStatus
@@ -59,6 +59,12 @@ class HiddenViews(Views):
         return [Case(episode.id, tags, list(_show_played(played)))]
 
 
+def _show_hearers(turn: HiddenTurn) -> str:
+    if turn.addressees:
+        return f"{turn.addressees[0]} alone" if turn.heard_by else f"{turn.addressees[0]}, out of earshot"
+    return ", ".join(turn.heard_by)
+
+
 def _tell_readers(runs: Sequence[Run]) -> str:
     """Who reads which clues are told, run by run where it is not the same in all."""
     by_judges, by_rule = ([run.label for run in runs if bool(run.seats.judges) is judged] for judged in (True, False))
@@ -80,7 +86,7 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
     lines = []
     for turn in episode.turns:
         lean = f" (leans to: {words[turn.lean]})" if turn.lean else ""
-        lines.append(Line(turn.speaker, ", ".join(turn.heard_by), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
+        lines.append(Line(turn.speaker, _show_hearers(turn), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
     yield Transcript("What was said", lines)
     needed = []
     for clue in find_needed(scenario):
