@@ -102,7 +102,7 @@ def brief_member(scenario: Scenario, name: str, prompts: Prompts, vote: Mapping[
         name=name,
         pronouns=own.pronouns,
         count=str(len(case.members)),
-        line=own.line,
+        line=own.line.removesuffix("."),
         others=quote("\n".join(others)),
         setting=quote(case.setting),
         question=case.question,

@@ -45,7 +45,7 @@ class Member(Record):
     name: Name
     pronouns: Text
     line: Text
-    """One line that everybody knows."""
+    """What everybody knows of it, to stand after its name: "a nurse, who keeps the lists"."""
 
 
 class Clue(Record):
