@@ -53,10 +53,7 @@ async def judge_turn(scenario: Scenario, episode: HiddenEpisode, criterion: str,
     clues = list_within_reach(scenario, episode.turns, turn.index)
     heard = list_heard(scenario, before, turn.speaker)
     question: Question[tuple[str, ...]] = Question(
-        lambda: ask_about_turn(kind, scenario, turn, heard, clues, prompts),
-        partial(parse_told, clues=clues),
-        _TOLD_SCHEMA,
-        lambda: Answer(turn.clues),
+        lambda: ask_about_turn(kind, scenario, turn, heard, clues, prompts), partial(parse_told, clues=clues), _TOLD_SCHEMA
     )
     asked = await ask_judge(question, seat, make_scope(seat, episode, criterion))
     told = asked.answer.value
