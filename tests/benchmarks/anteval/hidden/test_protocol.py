@@ -122,7 +122,9 @@ def test_a_sheet_holds_what_its_member_knows_and_nothing_else(make_scenario: Mak
     assert "You want another outcome" in hard["Ada"]
     assert "Your cousin owns the Swan." in hard["Ada"]
     assert "cousin owns" not in hard["Bo"] + hard["Cy"]
-    assert "do not hear Dee" in hard["Bo"]
+    assert "You hear and are heard by Ada and Cy; you neither hear nor are heard by Dee." in hard["Bo"]
+    assert "You hear and are heard by Bo; you neither hear nor are heard by Cy and Dee." in hard["Ada"]
+    assert "Everybody hears everybody." in easy
 
 
 @pytest.mark.parametrize(
@@ -152,6 +154,13 @@ def test_which_clues_a_turn_tells_is_read_by_their_own_words(make_scenario: Make
     assert find_said("Dee: the Otter's permit allows forty-five passengers only.", scenario) == ("permit",)
     assert find_said("The mast of the Swan measures over four metres, four twenty.", scenario) == ("mast",)
     assert find_said("I am for the Swan, it is the prettiest.", scenario) == ()
+
+
+def test_a_go_between_is_told_that_not_all_hear_one_another(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD, circles=[["Ada", "Bo", "Cy"], ["Cy", "Dee"]])
+    assert "all the others, and not all of them hear one another" in str(
+        brief_member(scenario, "Cy", load_hidden_prompts())["content"]
+    )
 
 
 # A first vote and asides.
@@ -346,6 +355,7 @@ def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:
         "is what the judges say",
         "What the answer rests on",
         "How each decided",
+        "Knew",
         "With all clues in view",
         "By level",
         "right/easy",
@@ -365,6 +375,7 @@ def test_a_person_may_play_who_wants_another_outcome(tmp_path: Path, open_termin
         "run", "anteval-hidden", "--model", "reference/oracle", "--partner", "human", "--dataset", "boat.json",
         "--option", "levels=hard", "--option", "rounds=1", "--out", "run",
     )  # fmt: skip
+    terminal.wait_for("You want another outcome than the others")
     terminal.wait_for("Which boat?")
     terminal.type("1")
     terminal.wait_for("What do you say?")

@@ -89,12 +89,7 @@ def brief_member(scenario: Scenario, name: str, prompts: Prompts, vote: Mapping[
     """What a member is told first. ``vote``: what each chose before the talk, by name, where it was read aloud."""
     case, budget = scenario.case, scenario.budget
     own = next(each for each in case.members if each.name == name)
-    hearers = scenario.list_hearers(name)
     others = [f"{each.name} ({each.pronouns}): {each.line}" for each in case.members if each.name != name]
-    apart = [other for other in case.names if other != name and other not in hearers]
-    hearing = "Everybody hears everybody."
-    if apart:
-        hearing = f"You hear {' and '.join(hearers)}, and they hear you; you do not hear {' and '.join(apart)}, nor they you."
     known = [each for each in scenario.list_known(name) if each.to]
     kept = [each for each in known if each.unasked]
     wants = next(option.text for option in case.options if option.id == scenario.wanted) if scenario.dissenter == name else ""
@@ -113,13 +108,27 @@ def brief_member(scenario: Scenario, name: str, prompts: Prompts, vote: Mapping[
         will=f"\n{_WILL.format(wants=wants, why=put_on_one_line(case.will.wants[scenario.wanted]))}\n" if wants else "",
         rounds=str(budget.rounds),
         words=str(budget.words),
-        hearing=hearing,
+        hearing=_describe_hearing(scenario, name),
         asides=_ASIDES if scenario.asides else "",
         aim="" if wants else _AIM,
         honesty="" if wants else _HONESTY,
         vote=_show_vote(scenario, vote) if scenario.vote else "",
     )
     return {"role": "system", "content": text}
+
+
+def _describe_hearing(scenario: Scenario, name: str) -> str:
+    heard = {each: scenario.list_hearers(each) for each in scenario.case.names}
+    apart = [each for each in heard if each != name and each not in heard[name]]
+    if apart:
+        return f"You hear and are heard by {_join(heard[name])}; you neither hear nor are heard by {_join(apart)}."
+    if all(len(each) == len(heard) - 1 for each in heard.values()):
+        return "Everybody hears everybody."
+    return "You hear and are heard by all the others, and not all of them hear one another."
+
+
+def _join(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _show_vote(scenario: Scenario, vote: Mapping[str, str] | None) -> str:

@@ -89,16 +89,20 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
         lines.append(Line(turn.speaker, _show_hearers(turn), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
     yield Transcript("What was said", lines)
     needed = []
-    for clue in find_needed(scenario):
+    rests_on = find_needed(scenario)
+    for clue in rests_on:
         told = next((turn for turn in episode.turns if clue.id in played.list_told(turn)), None)
         when = f"{told.speaker}, round {told.round}" if told else "nobody"
         needed.append(Row([clue.text, ", ".join(clue.to) or "everybody", when]))
     reader = "as the judges read it" if played.told.is_judged else "as far as the rule reads it"
     columns = [Column("Clue"), Column("Known to"), Column("First told by", explanation=reader)]
     yield Table("What the answer rests on", columns, needed)
-    decided = [
-        Row([name, words.get(episode.before.get(name, ""), MISSING), words.get(episode.after.get(name, ""), MISSING)])
-        for name in scenario.case.names
-    ]
-    decided.append(Row(["With all clues in view", MISSING, words.get(episode.informed, MISSING)]))
-    yield Table("How each decided", [Column("Member"), Column("Before"), Column("After")], decided)
+    decided = []
+    for name in scenario.case.names:
+        before, after = (words.get(chosen.get(name, ""), MISSING) for chosen in (episode.before, episode.after))
+        known = sum(clue.id in played.list_known(name) for clue in rests_on)
+        decided.append(Row([name, before, after, f"{known} of {len(rests_on)}"]))
+    decided.append(Row(["With all clues in view", MISSING, words.get(episode.informed, MISSING), MISSING]))
+    columns = [Column("Member"), Column("Before"), Column("After")]
+    columns.append(Column("Knew", explanation="of the clues that the answer rests on, those that it had or was told"))
+    yield Table("How each decided", columns, decided)
