@@ -180,6 +180,7 @@ def test_the_first_choices_are_read_aloud_to_all_and_stand_in_the_briefing(make_
     for _, first in firsts:
         assert "| Ada: the Swan\n| Bo: the Otter\n| Cy: (nothing)\n| Dee: the barge" in first
     asked = {name: (first, last) for name, first, last in model.seen if "Nobody has spoken yet" in last}
+    assert "choose what you want them to hear" in asked["Ada"][1]
     assert all("read aloud to all" in first and "read aloud to all" in last for first, last in asked.values())
     assert not any("read aloud" in first + last for _, first, last in play(make_scenario(Level.HARD), answer)[1].seen)
 

@@ -162,9 +162,14 @@ def _find_judged(kind: str, each: Played) -> Value:
 
 
 def _declare(
-    name: str, title: str, meaning: str, find: Callable[[Played], float | None], group: str = "main", best: float | None = 1.0
+    name: str,
+    title: str,
+    meaning: str,
+    find: Callable[[Played], float | None],
+    group: str = "main",
+    best: float | None = 1.0,
+    score: Callable[[Callable[[Played], float | None], Played], Value] = _score,
 ) -> Metric[Played]:
-    score = _score_told if find in (_find_told, _find_own, _find_shared, _find_pooled) else _score
     return Metric(name, title, meaning, group, partial(score, find), aggregate=mean, best=best, is_compared=best is not None)
 
 
@@ -188,10 +193,27 @@ METRICS: Metrics[Played] = Metrics(
         is_compared=False,
     ),
     _declare("before", "before", "members who would decide so before the talk", _find_before, "talk", None),
-    _declare("told", "told", "clues that are needed and that only one member has, which he told", _find_told, "talk"),
-    _declare("own", "own", "all clues that only one member has, which he told", _find_own, "talk", None),
-    _declare("pooled", "pooled", "members who in the end had clues from which the right option follows", _find_pooled, "talk"),
-    _declare("shared", "shared", "tellings of what all knew from the start, of all tellings", _find_shared, "talk", None),
+    _declare(
+        "told", "told", "clues that are needed and that only one member has, which he told", _find_told, "talk", score=_score_told
+    ),
+    _declare("own", "own", "all clues that only one member has, which he told", _find_own, "talk", None, score=_score_told),
+    _declare(
+        "pooled",
+        "pooled",
+        "members who in the end had clues from which the right option follows",
+        _find_pooled,
+        "talk",
+        score=_score_told,
+    ),
+    _declare(
+        "shared",
+        "shared",
+        "tellings of what all knew from the start, of all tellings",
+        _find_shared,
+        "talk",
+        None,
+        score=_score_told,
+    ),
     _declare(
         "gave_way",
         "gave way",
