@@ -349,6 +349,9 @@ def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:
     assert values["shared"] == 1, "the judge hears in it what all know: the Otter costs half"
     assert values["unsupported"] == 1, "both say it"
     assert values["repeats"] == 1, "and the second one repeats it"
+    shown = result.study.show(next(iter(result.episodes())), "told|3", None)
+    assert "The Otter costs half." in shown.situation
+    assert "the barge draws" not in result.study.show(next(iter(result.episodes())), "told|2", None).situation, "Cy's alone"
     shown = result.study.show(next(iter(result.episodes())), "repeats|3", None)
     assert "Bo: The Otter leaks." in shown.situation
     page = render_html(runs.make_report_document([tmp_path / "run"]))

@@ -48,12 +48,8 @@ _MOMENTS = {False: "Nobody has spoken yet.", True: "The talk is over."}
 _BELIEFS = {False: "By what you know alone:", True: "By all that you know now:"}
 _READ_ALOUD = " What you choose now is read aloud to all."
 _WISH = (
-    "You want another outcome than the others: choose what you want the group to do, whatever you believe to be right; your "
-    "own choice is not counted."
-)
-_SHOWN = (
-    "You want another outcome than the others: choose what you want them to hear, whatever you believe to be right; your own "
-    "choice is not counted."
+    "You want another outcome than the others: choose what you want {what}, whatever you believe to be right; your own choice "
+    "is not counted."
 )
 
 
@@ -159,7 +155,7 @@ def describe_choice(scenario: Scenario, name: str, is_after: bool) -> str:
     is_read_aloud = scenario.vote and not is_after
     asked = _BELIEFS[is_after]
     if name == scenario.dissenter:
-        asked = _SHOWN if is_read_aloud else _WISH
+        asked = _WISH.format(what="them to hear" if is_read_aloud else "the group to do")
     return f"{_MOMENTS[is_after]}{_READ_ALOUD if is_read_aloud else ''} {asked}"
 
 
