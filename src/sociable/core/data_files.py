@@ -6,8 +6,9 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, StringConstraints, ValidationError
 
@@ -205,3 +206,15 @@ def load_items(
         raise InputError(f"{source}: nothing in it. Expected {expected}.{left}")
     digest = hashlib.sha256("\n".join(item.model_dump_json() for item in items).encode("utf-8", "replace"))
     return Loaded(tuple(items), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))
+
+
+def load_records(kind: type[T], path: Path | None, bundled: Path, *, skip_invalid: bool, expected: str) -> Loaded[T]:
+    """The records of one kind of a file or folder, or the bundled ones, which are read once. Raises as ``load_items`` does."""
+    if path is None:
+        return cast(Loaded[T], _load_bundled(kind, bundled, expected))
+    return load_items(path, bundled, make_cut(kind), skip_invalid=skip_invalid, expected=expected)
+
+
+@cache
+def _load_bundled(kind: type[BaseModel], bundled: Path, expected: str) -> Loaded[BaseModel]:
+    return load_items(None, bundled, make_cut(kind), skip_invalid=False, expected=expected)

@@ -21,7 +21,9 @@ BOAT: dict[str, Any] = {
     "setting": "Four friends hire a boat. It must pass the bridge and carry sixty; of those that do they take the prettiest.",
     "question": "Which boat?",
     "options": [{"id": "swan", "text": "the Swan"}, {"id": "otter", "text": "the Otter"}, {"id": "barge", "text": "the barge"}],
-    "members": [{"name": name, "pronouns": "they/them", "line": f"{name} is here."} for name in ("Ada", "Bo", "Cy", "Dee")],
+    "members": [
+        {"name": name, "pronouns": "they/them", "line": "a friend of the other three"} for name in ("Ada", "Bo", "Cy", "Dee")
+    ],
     "circles": [["Ada", "Bo"], ["Bo", "Cy"], ["Cy", "Dee"]],
     "will": {
         "person": "Ada",

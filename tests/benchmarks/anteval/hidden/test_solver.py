@@ -102,6 +102,13 @@ def test_a_case_that_is_not_sound_is_told_what_is_wrong(
     assert problem in list_problems(make_scenario(Level.HARD, clues=clues))
 
 
+def test_nobody_may_hang_on_the_one_who_need_not_pass_anything_on(make_scenario: MakeScenario) -> None:
+    apart = "Cy, Dee would hear of the others by Ada only, who need pass nothing on"
+    circles = [["Bo", "Ada"], ["Ada", "Cy"], ["Cy", "Dee"]]
+    assert list_problems(make_scenario(Level.HARD, circles=circles)) == [apart]
+    assert list_problems(make_scenario(Level.EASY, circles=circles)) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [

@@ -17,6 +17,7 @@ _COLUMNS = (
     Column("Case and level"),
     Column("Clues", True),
     Column("A seat", True, "clues of the members, fewest to most"),
+    Column("Hears", True, "others whom a member hears, fewest to most"),
     Column("Needed", True, "clues without which the right answer does not follow, by the option that is right"),
     Column("Seats", True, "members who alone have a needed one"),
     Column("Withheld", True, "needed clues that are told only to somebody who asks"),
@@ -35,6 +36,7 @@ def make_audit(scenarios: Sequence[Scenario], source: str) -> Document:
         cells = [
             _show_range([len(each.clues) for each in draws]),
             _show_range(sizes),
+            _show_range([len(scenario.list_hearers(name)) for name in scenario.case.names]),
             ", ".join(str(len(each)) for each in needed),
             _show_range(alone),
             _show_range([sum(clue.unasked for clue in each) for each in needed]),

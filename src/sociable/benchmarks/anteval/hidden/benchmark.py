@@ -5,7 +5,7 @@ from sociable.engine.seats import Role
 
 BENCHMARK = Benchmark(
     name="anteval-hidden",
-    version="0.1.0",
+    version="1.0.0",
     title="Hidden profiles: a group must pool what each knows",
     study="sociable.benchmarks.anteval.hidden.study:HiddenStudy",
     options="sociable.benchmarks.anteval.hidden.records:HiddenOptions",

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from sociable.core.data_files import Loaded, Text, load_items, make_cut
+from sociable.core.data_files import Loaded, Text, load_records
 from sociable.core.names import Name
 from sociable.core.records import Record
 
@@ -45,7 +45,7 @@ class Member(Record):
     name: Name
     pronouns: Text
     line: Text
-    """One line that everybody knows."""
+    """What everybody knows of it, to stand after its name: "a nurse, who keeps the lists"."""
 
 
 class Clue(Record):
@@ -147,14 +147,5 @@ class Case(Record):
 
 def load_cases(path: Path | None, *, skip_invalid: bool) -> Loaded[Case]:
     """Loads the cases of a file or folder, or the bundled ones. Raises DataError naming file, line and field."""
-    return _load(path, skip_invalid) if path else _load_bundled()
-
-
-@cache
-def _load_bundled() -> Loaded[Case]:
-    return _load(None, skip_invalid=False)
-
-
-def _load(path: Path | None, skip_invalid: bool) -> Loaded[Case]:
     expected = "cases: a question, options, members, clues and who knows them"
-    return load_items(path, DATA, make_cut(Case), skip_invalid=skip_invalid, expected=expected)
+    return load_records(Case, path, DATA, skip_invalid=skip_invalid, expected=expected)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 from sociable.benchmarks.anteval.hidden.briefing import (
-    AFTER,
-    BEFORE,
     ask_for_turn,
     ask_to_choose,
     brief_member,
@@ -34,6 +32,9 @@ class Member(Protocol):
     @property
     def usage(self) -> Usage: ...
 
+    def hear_vote(self, vote: Mapping[str, str]) -> None:
+        """Hears what each chose before the talk, by name."""
+
     async def speak(self, number: int, heard: Sequence[HiddenTurn]) -> HiddenTurn:
         """Its turn in a round; ``heard``: what it has said and heard so far."""
 
@@ -55,31 +56,42 @@ class ModelMember:
     def usage(self) -> Usage:
         return self._scope.usage
 
+    def hear_vote(self, vote: Mapping[str, str]) -> None:
+        self._briefing = brief_member(self._scenario, self.name, self._prompts, vote)
+
     async def speak(self, number: int, heard: Sequence[HiddenTurn]) -> HiddenTurn:
+        scenario, options = self._scenario, list_options(self._scenario)
         question = ask_for_turn(self._scenario, self.name, number, heard, self._prompts)
         form = partial(make_turn_form, self._scenario, self.name, self._briefing, number, heard)
         reply = await self._seat.ask([self._briefing, question], self._scope, form)
-        said, cut, place = read_turn(reply.text, list_options(self._scenario), self._scenario.budget.words)
-        note = reply.defect or (f"{cut} words over the limit were cut off" if cut else "")
-        return HiddenTurn(
-            index=0,
-            round=number,
-            speaker=self.name,
-            heard_by=self._scenario.list_hearers(self.name),
-            content="" if reply.defect else said,
+        names = [each for each in scenario.case.names if each != self.name] if scenario.asides else []
+        said = read_turn(reply.text, options, scenario.budget.words, names)
+        return make_turn(
+            scenario,
+            self.name,
+            number,
+            said.to if said.text and not reply.defect else "",
+            content="" if reply.defect else said.text,
             thinking=reply.thinking,
-            lean="" if place is None else self._letters[place],
-            clues=() if reply.defect else find_said(said, self._scenario),
-            note=note,
+            lean="" if said.lean is None else self._letters[said.lean],
+            clues=() if reply.defect else find_said(said.text, scenario),
+            note=reply.defect or (f"{said.cut} words over the limit were cut off" if said.cut else ""),
         )
 
     async def choose(self, heard: Sequence[HiddenTurn], is_after: bool) -> str:
-        question = ask_to_choose(self._scenario, self.name, heard, AFTER if is_after else BEFORE, self._prompts)
+        question = ask_to_choose(self._scenario, self.name, heard, is_after, self._prompts)
         form = partial(make_choice_form, self._scenario, self.name, self._briefing, heard, is_after)
         reply = await self._seat.ask([self._briefing, question], self._scope, form)
         options = list_options(self._scenario)
         place = None if reply.defect else parse_choice(reply.text, len(options), options).value
         return "" if place is None else self._letters[place]
+
+
+def make_turn(scenario: Scenario, name: str, number: int, to: str = "", **fields: Any) -> HiddenTurn:
+    """A turn in a round, its index left open; an aside is heard by the one ``to`` whom it is, if it hears the speaker."""
+    hearers = scenario.list_hearers(name)
+    heard_by = tuple(each for each in hearers if each == to) if to else hearers
+    return HiddenTurn(index=0, round=number, speaker=name, addressees=(to,) if to else (), heard_by=heard_by, **fields)
 
 
 class ReferenceMember:
@@ -97,6 +109,10 @@ class ReferenceMember:
         self._clues = {each.id: each for each in scenario.clues}
         self._own = [each.id for each in scenario.list_known(name)]
         self._wants = scenario.wanted if scenario.dissenter == name else ""
+        self._vote: Mapping[str, str] = {}
+
+    def hear_vote(self, vote: Mapping[str, str]) -> None:
+        self._vote = vote
 
     async def speak(self, number: int, heard: Sequence[HiddenTurn]) -> HiddenTurn:
         tell = _tell_for_its_option if self._wants else _AGENTS[self._kind]
@@ -108,11 +124,11 @@ class ReferenceMember:
             if len(words) + len(own) <= self._scenario.budget.words:
                 told.append(clue)
                 words += own
-        return HiddenTurn(
-            index=0,
-            round=number,
-            speaker=self.name,
-            heard_by=self._scenario.list_hearers(self.name),
+        return make_turn(
+            self._scenario,
+            self.name,
+            number,
+            self._choose_hearer() if words and self._kind == "oracle" else "",
             content=" ".join(words),
             lean=self._lean(heard),
             clues=tuple(told),
@@ -124,10 +140,18 @@ class ReferenceMember:
             return self._generator.choice(self._scenario.case.options).id
         return self._lean(heard)
 
+    def _choose_hearer(self) -> str:
+        """The only one but the member who wants another outcome who hears it, where there may be asides; else nobody."""
+        hearers = set(self._scenario.list_hearers(self.name))
+        others = hearers - {self.dissenter}
+        return others.pop() if self._scenario.asides and not self._wants and others < hearers and len(others) == 1 else ""
+
     def _lean(self, heard: Sequence[HiddenTurn]) -> str:
         if self._wants:
             return self._wants
-        if self._kind == "conformist" and (leans := [turn.lean for turn in heard if turn.speaker != self.name and turn.lean]):
+        leans = [chosen for name, chosen in self._vote.items() if name != self.name]
+        leans += [turn.lean for turn in heard if turn.speaker != self.name and turn.lean]
+        if self._kind == "conformist" and leans:
             latest = leans[-(len(self._scenario.case.names) - 1) :]
             return max(dict.fromkeys(latest), key=latest.count)
         return choose(self._scenario, [self._clues[each] for each in self._list_known(heard)])

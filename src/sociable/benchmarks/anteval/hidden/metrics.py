@@ -5,14 +5,16 @@ Members are those who want the right decision: the one who wants another outcome
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
 
-from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode
+from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.benchmarks.anteval.hidden.solver import find_needed, list_left
+from sociable.benchmarks.anteval.hidden.told import Told
 from sociable.core.records import PANEL, Verdict, Verdicts
 from sociable.statistics.metrics import Metric, Metrics, Value, mean
 
@@ -23,6 +25,7 @@ class Played:
 
     scenario: Scenario
     episode: HiddenEpisode
+    told: Told
     verdicts: Verdicts
 
     @property
@@ -34,8 +37,8 @@ class Played:
         return tuple(name for name in self.scenario.case.names if name != self.scenario.dissenter)
 
     def list_known(self, name: str) -> set[str]:
-        """The clues that somebody has, or has heard, as far as the rule reads them."""
-        heard = (turn.clues for turn in self.episode.turns if name in turn.heard_by)
+        """The clues that somebody has, or has been told."""
+        heard = (self.list_told(turn) for turn in self.episode.turns if name in turn.heard_by)
         return {each.id for each in self.scenario.list_known(name)} | {clue for clues in heard for clue in clues}
 
     @cached_property
@@ -43,8 +46,12 @@ class Played:
         """(clue, the only member who has it)."""
         return [(each.id, each.to[0]) for each in self.scenario.clues if len(each.to) == 1 and each.to[0] in self.members]
 
+    def list_told(self, turn: HiddenTurn) -> Sequence[str]:
+        """The clues that a turn tells."""
+        return self.told.by_turn.get(turn.index, ())
+
     def was_said(self, clue: str, name: str) -> bool:
-        return any(turn.speaker == name and clue in turn.clues for turn in self.episode.turns)
+        return any(turn.speaker == name and clue in self.list_told(turn) for turn in self.episode.turns)
 
 
 def _score(find: Callable[[Played], float | None], each: Played) -> Value:
@@ -52,6 +59,11 @@ def _score(find: Callable[[Played], float | None], each: Played) -> Value:
         return Value.unscored(each.episode.partner_failure)
     value = find(each)
     return Value.not_reached("there was nothing of the kind") if value is None else Value(value)
+
+
+def _score_told(find: Callable[[Played], float | None], each: Played) -> Value:
+    """A value that rests on which clues were told."""
+    return Value.unscored(each.told.problem) if each.told.problem else _score(find, each)
 
 
 def _count_right(each: Played, chosen: Mapping[str, str]) -> float:
@@ -93,7 +105,7 @@ def _find_own(each: Played) -> float | None:
 def _find_shared(each: Played) -> float | None:
     """Of the clues that were told, each telling counted, those that all had from the start (Stasser and Titus' bias)."""
     common = {clue.id for clue in each.scenario.clues if not clue.to}
-    told = [clue in common for turn in each.episode.turns if turn.speaker in each.members for clue in turn.clues]
+    told = [clue in common for turn in each.episode.turns if turn.speaker in each.members for clue in each.list_told(turn)]
     return fmean(told) if told else None
 
 
@@ -110,6 +122,15 @@ def _find_gave_way(each: Played) -> float | None:
         if turn.speaker in leans:
             leans[turn.speaker].add(turn.lean)
     decided = [each.episode.after.get(name) != each.best for name in each.members if each.best in leans[name]]
+    return fmean(decided) if decided else None
+
+
+def _find_followed(each: Played) -> float | None:
+    """Of the members who first chose another option than most did, wrongly, those who in the end decided for that one."""
+    (first, most), *others = [*Counter(filter(None, each.episode.before.values())).most_common(2), ("", 0)]
+    if first in ("", each.best) or most < 2 or most == others[0][1]:
+        return None
+    decided = [each.episode.after.get(name) == first for name in each.members if each.episode.before.get(name) != first]
     return fmean(decided) if decided else None
 
 
@@ -141,9 +162,15 @@ def _find_judged(kind: str, each: Played) -> Value:
 
 
 def _declare(
-    name: str, title: str, meaning: str, find: Callable[[Played], float | None], group: str = "main", best: float | None = 1.0
+    name: str,
+    title: str,
+    meaning: str,
+    find: Callable[[Played], float | None],
+    group: str = "main",
+    best: float | None = 1.0,
+    score: Callable[[Callable[[Played], float | None], Played], Value] = _score,
 ) -> Metric[Played]:
-    return Metric(name, title, meaning, group, partial(_score, find), aggregate=mean, best=best, is_compared=best is not None)
+    return Metric(name, title, meaning, group, partial(score, find), aggregate=mean, best=best, is_compared=best is not None)
 
 
 def _list_by_level(each: Played) -> Mapping[str, Callable[[Played], Value]]:
@@ -166,15 +193,40 @@ METRICS: Metrics[Played] = Metrics(
         is_compared=False,
     ),
     _declare("before", "before", "members who would decide so before the talk", _find_before, "talk", None),
-    _declare("told", "told", "clues that are needed and that only one member has, which he told", _find_told, "talk"),
-    _declare("own", "own", "all clues that only one member has, which he told", _find_own, "talk", None),
-    _declare("pooled", "pooled", "members who in the end had clues from which the right option follows", _find_pooled, "talk"),
-    _declare("shared", "shared", "tellings of what all knew from the start, of all tellings", _find_shared, "talk", None),
+    _declare(
+        "told", "told", "clues that are needed and that only one member has, which he told", _find_told, "talk", score=_score_told
+    ),
+    _declare("own", "own", "all clues that only one member has, which he told", _find_own, "talk", None, score=_score_told),
+    _declare(
+        "pooled",
+        "pooled",
+        "members who in the end had clues from which the right option follows",
+        _find_pooled,
+        "talk",
+        score=_score_told,
+    ),
+    _declare(
+        "shared",
+        "shared",
+        "tellings of what all knew from the start, of all tellings",
+        _find_shared,
+        "talk",
+        None,
+        score=_score_told,
+    ),
     _declare(
         "gave_way",
         "gave way",
         "members who were for the right option at some time and decided for another",
         _find_gave_way,
+        "talk",
+        0.0,
+    ),
+    _declare(
+        "followed",
+        "followed",
+        "members who first chose otherwise than most did, wrongly, and decided as these",
+        _find_followed,
         "talk",
         0.0,
     ),

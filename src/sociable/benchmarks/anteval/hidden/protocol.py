@@ -1,8 +1,8 @@
 """One case at one level to one episode.
 
-1. Before: each member chooses, by what it knows alone.
+1. Before: each member chooses, by what it knows alone. With a vote, all are told what each chose.
 2. The talk: in each round everybody speaks once; what it says is heard by those who sit in a circle with it. A round in which
-   all pass ends it.
+   all pass ends it. With asides, a turn may be for one of these alone; the others notice that it was made.
 3. After: each member chooses, by what it knows now.
 4. Informed: the model under test chooses once more, with all clues in view (HiddenBench's full-profile control).
 """
@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from sociable.benchmarks.anteval.hidden.briefing import ask_informed, list_options
+from sociable.benchmarks.anteval.hidden.hearing import list_heard
 from sociable.benchmarks.anteval.hidden.members import Member, ModelMember, ReferenceMember
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
@@ -34,18 +35,21 @@ async def run_scenario(scenario: Scenario, repeat: int, seats: Seats, prompts: P
         return ModelMember(name, scenario, seat, item, prompts)
 
     members = {name: seat_member(name) for name in scenario.case.names}
-    before = await _choose(members, [], is_after=False)
+    before = await _choose(scenario, members, [], is_after=False)
+    if scenario.vote:
+        for member in members.values():
+            member.hear_vote(before)
     turns: list[HiddenTurn] = []
     failure = ""
     for number in range(1, scenario.budget.rounds + 1):
         for name, member in members.items():
-            turn = await member.speak(number, _list_heard(turns, name))
+            turn = await member.speak(number, list_heard(scenario, turns, name))
             turns.append(turn.model_copy(update={"index": len(turns) + 1}))
             if turn.note and not turn.content and _is_partners(scenario, name, seats):
                 failure = failure or f"{name}, round {number}: {turn.note}"
         if not any(turn.content for turn in turns[-len(members) :]):
             break
-    after = await _choose(members, turns, is_after=True)
+    after = await _choose(scenario, members, turns, is_after=True)
     informed, spent = await _choose_informed(scenario, seats.subject, item, prompts)
     used = {Role.SUBJECT: spent, Role.PARTNER: Usage()}
     for name, member in members.items():
@@ -68,12 +72,11 @@ def _is_partners(scenario: Scenario, name: str, seats: Seats) -> bool:
     return seats.partner is not None and scenario.dissenter == name
 
 
-def _list_heard(turns: Sequence[HiddenTurn], name: str) -> list[HiddenTurn]:
-    return [turn for turn in turns if name in (turn.speaker, *turn.heard_by)]
-
-
-async def _choose(members: Mapping[str, Member], turns: Sequence[HiddenTurn], *, is_after: bool) -> dict[str, str]:
-    chosen = await asyncio.gather(*(member.choose(_list_heard(turns, name), is_after) for name, member in members.items()))
+async def _choose(
+    scenario: Scenario, members: Mapping[str, Member], turns: Sequence[HiddenTurn], *, is_after: bool
+) -> dict[str, str]:
+    heard = {name: list_heard(scenario, turns, name) for name in members}
+    chosen = await asyncio.gather(*(member.choose(heard[name], is_after) for name, member in members.items()))
     return dict(zip(members, chosen, strict=True))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import json_repair
@@ -11,7 +13,7 @@ import json_repair
 from sociable.benchmarks.anteval.hidden.dataset import Clue
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.core.names import find_words
-from sociable.core.prompts import defuse, put_on_one_line
+from sociable.core.prompts import put_on_one_line
 from sociable.core.records import make_storable
 from sociable.judging.answers import parse_choice
 
@@ -20,12 +22,27 @@ TOLD = 0.5
 """The part of a clue's own words that a turn has which tells it."""
 STEM = 5
 """Letters by which words are taken for the same."""
+_ASIDE = re.compile(r"TO\s+([^:]{1,80}?)\s*:\s*")
 
 
-def read_turn(text: str, options: Sequence[str], words: int) -> tuple[str, int, int | None]:
-    """(what is said, cut to so many words; how many were cut off; the place of the option it leans to).
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What a reply says and leans to."""
 
-    A reply without an object is taken for the words themselves.
+    text: str
+    lean: int | None = None
+    """The place of the option."""
+    cut: int = 0
+    """How many words were cut off."""
+    to: str = ""
+    """The only one whom it is for; empty: all who hear the speaker."""
+
+
+def read_turn(text: str, options: Sequence[str], words: int, names: Sequence[str] = ()) -> Spoken:
+    """What is said, cut to so many words. A reply without an object is taken for the words themselves.
+
+    ``names``: those to whom it may be an aside, which begins ``TO NAME:``; the name's first word is enough where it is
+    nobody else's. These words do not count.
     """
     start = text.find("{")
     found = (
@@ -35,8 +52,14 @@ def read_turn(text: str, options: Sequence[str], words: int) -> tuple[str, int, 
     if isinstance(found, dict):
         said = found["say"] if isinstance(found.get("say"), str) else ""
         lean = parse_choice(str(found.get("lean", "")), len(options), options).value
-    spoken = put_on_one_line(defuse(said)).split()
-    return " ".join(spoken[:words]), max(len(spoken) - words, 0), lean
+    line, to = put_on_one_line(said).strip(), ""
+    if names and (opening := _ASIDE.match(line)):
+        named = opening[1].casefold()
+        meant = [name for name in names if named in (name.casefold(), name.split()[0].casefold())]
+        if len(meant) == 1:
+            to, line = meant[0], line[opening.end() :]
+    spoken = line.split()
+    return Spoken(" ".join(spoken[:words]), lean, max(len(spoken) - words, 0), to)
 
 
 @lru_cache(maxsize=200)

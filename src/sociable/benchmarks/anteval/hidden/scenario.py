@@ -31,6 +31,10 @@ class Scenario:
     """Rounds in place of the level's; 0: the level's."""
     words: int = 0
     """Words of a turn in place of the level's; 0: the level's."""
+    vote: bool = False
+    """Whether what each chose before the talk is read aloud to all."""
+    asides: bool = False
+    """Whether a turn may be for one hearer alone."""
 
     @property
     def id(self) -> str:
@@ -72,7 +76,6 @@ class Scenario:
         return tuple(each for each in self.case.names if each in heard and each != name)
 
 
-def draw_scenario(case: Case, level: Level, seed: int, number: int = 1, rounds: int = 0, words: int = 0) -> Scenario:
+def draw_scenario(case: Case, level: Level, seed: int, number: int = 1) -> Scenario:
     """A case at one level; the right option is drawn, each as likely, at each level apart."""
-    best = make_generator(seed, "right", case.id, level, number).choice(case.options).id
-    return Scenario(case, level, best, number, rounds, words)
+    return Scenario(case, level, make_generator(seed, "right", case.id, level, number).choice(case.options).id, number)

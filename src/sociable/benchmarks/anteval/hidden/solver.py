@@ -64,6 +64,18 @@ def find_favourite(scenario: Scenario) -> str:
     return choose(scenario, [each for each in scenario.clues if not each.to])
 
 
+def _find_apart(scenario: Scenario) -> list[str]:
+    """The members whom nothing reaches from the first one when nothing is passed on by the one who wants another outcome."""
+    others = [name for name in scenario.case.names if name != scenario.dissenter]
+    reached: list[str] = []
+    waiting = others[:1]
+    while waiting:
+        reached += waiting
+        hearers = {each for name in waiting for each in scenario.list_hearers(name)}
+        waiting = [name for name in others if name in hearers and name not in reached]
+    return [name for name in others if name not in reached]
+
+
 def list_problems(scenario: Scenario) -> list[str]:
     """What is wrong with a case at a level and in a draw, in words; empty: it is sound."""
     case, clues = scenario.case, scenario.clues
@@ -76,4 +88,6 @@ def list_problems(scenario: Scenario) -> list[str]:
         scenario.best
     ]:
         problems.append(f"without what {scenario.dissenter} alone knows, who need not tell it, it does not follow")
+    if apart := _find_apart(scenario):
+        problems.append(f"{', '.join(apart)} would hear of the others by {scenario.dissenter} only, who need pass nothing on")
     return problems

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sociable.benchmarks.anteval.hidden.audit import make_audit
 from sociable.benchmarks.anteval.hidden.briefing import load_hidden_prompts
@@ -11,8 +12,9 @@ from sociable.benchmarks.anteval.hidden.dataset import load_cases
 from sociable.benchmarks.anteval.hidden.judge import judge_turn, list_criteria, show_question
 from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
 from sociable.benchmarks.anteval.hidden.protocol import run_scenario
-from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenOptions
+from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenJudgment, HiddenOptions
 from sociable.benchmarks.anteval.hidden.scenario import Scenario, draw_scenario
+from sociable.benchmarks.anteval.hidden.told import find_told
 from sociable.core.records import Judgment, Record, Score
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
@@ -25,6 +27,7 @@ _WORD = "ferryman "
 
 class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record], Audited):
     episode_type = HiddenEpisode
+    judgment_type = HiddenJudgment
     metrics = METRICS
     cluster_field = "case.id"
 
@@ -34,8 +37,9 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
         own = options.own
         loaded = load_cases(options.dataset, skip_invalid=options.skip_invalid)
         taken = select_clusters(loaded.items, options.limit, options.seed, cluster=lambda each: each.id, group=lambda each: "")
+        switches = own.model_dump(include={"rounds", "words", "vote", "asides"})
         scenarios = [
-            draw_scenario(case, level, options.seed, number, own.rounds, own.words)
+            replace(draw_scenario(case, level, options.seed, number), **switches)
             for case in taken
             for level in own.levels
             for number in range(1, own.draws + 1)
@@ -48,7 +52,9 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         if '"say"' in asked:
             return json.dumps({"say": _WORD * self.scenarios[scenario].budget.words, "lean": "A"})
-        return json.dumps({"reason": _WORD * 40, "answer": "no" if role is Role.JUDGE else "A"})
+        if role is Role.JUDGE:
+            return json.dumps({"reason": _WORD * 40, **({"told": [1, 2]} if '"told"' in asked else {"answer": "no"})})
+        return json.dumps({"reason": _WORD * 40, "answer": "A"})
 
     def list_criteria(self, episode: HiddenEpisode) -> Sequence[str]:
         return list_criteria(episode)
@@ -61,7 +67,8 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
 
     def make_played(self, episode: HiddenEpisode, judgments: Sequence[Judgment] = (), panel: Sequence[str] = ()) -> Played:
         """An episode with all that its scores rest on."""
-        return Played(self.scenarios[episode.scenario], episode, add_panel(judgments, panel))
+        told = find_told(episode, judgments, panel)
+        return Played(self.scenarios[episode.scenario], episode, told, add_panel(judgments, panel))
 
     def score(self, episode: HiddenEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
         return METRICS.score(episode, self.make_played(episode, judgments, panel))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sociable.benchmarks.anteval.hidden.metrics import Played
-from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
+from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.solver import find_needed
 from sociable.benchmarks.anteval.hidden.study import HiddenStudy
 from sociable.core.records import EpisodeStatus
@@ -44,8 +44,10 @@ class HiddenViews(Views):
         levels = make_metrics_table(
             "By level", runs, list_members(metrics.select_groups("levels"), runs), "95% intervals by case."
         )
-        note = "95% intervals by case. Which clues a turn tells is read by a rule; unsupported and repeated claims need a judge."
-        return [Section("Levels and talk", [levels, make_metrics_table("The talk", runs, metrics.select_groups("talk"), note)])]
+        talk = make_metrics_table(
+            "The talk", runs, metrics.select_groups("talk"), f"95% intervals by case. {_tell_readers(runs)}"
+        )
+        return [Section("Levels and talk", [levels, talk])]
 
     def show_episode(self, run: Run, episode: HiddenEpisode) -> list[Block]:
         """One episode in full: who said what, who knew which needed clue, and how each decided."""
@@ -55,6 +57,21 @@ class HiddenViews(Views):
         right = sum(episode.after.get(name) == played.best for name in played.members)
         tags = [Tag(str(played.scenario.level)), Tag(f"{right} of {len(played.members)} right")]
         return [Case(episode.id, tags, list(_show_played(played)))]
+
+
+def _show_hearers(turn: HiddenTurn) -> str:
+    if turn.addressees:
+        return f"{turn.addressees[0]} alone" if turn.heard_by else f"{turn.addressees[0]}, out of earshot"
+    return ", ".join(turn.heard_by)
+
+
+def _tell_readers(runs: Sequence[Run]) -> str:
+    """Who reads which clues are told, run by run where it is not the same in all."""
+    by_judges, by_rule = ([run.label for run in runs if bool(run.seats.judges) is judged] for judged in (True, False))
+    if not by_judges:
+        return "Which clues a turn tells is read by a rule, which finds too few in a model's turns; claims need a judge."
+    but = f", but for {', '.join(by_rule)} a rule, which finds too few in a model's turns" if by_rule else ""
+    return f"Which clues a turn tells is what the judges say{but}."
 
 
 def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | Table]:
@@ -69,18 +86,23 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
     lines = []
     for turn in episode.turns:
         lean = f" (leans to: {words[turn.lean]})" if turn.lean else ""
-        lines.append(Line(turn.speaker, ", ".join(turn.heard_by), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
+        lines.append(Line(turn.speaker, _show_hearers(turn), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
     yield Transcript("What was said", lines)
     needed = []
-    for clue in find_needed(scenario):
-        told = next((turn for turn in episode.turns if clue.id in turn.clues), None)
+    rests_on = find_needed(scenario)
+    for clue in rests_on:
+        told = next((turn for turn in episode.turns if clue.id in played.list_told(turn)), None)
         when = f"{told.speaker}, round {told.round}" if told else "nobody"
         needed.append(Row([clue.text, ", ".join(clue.to) or "everybody", when]))
-    columns = [Column("Clue"), Column("Known to"), Column("First told by", explanation="as far as the rule reads it")]
+    reader = "as the judges read it" if played.told.is_judged else "as far as the rule reads it"
+    columns = [Column("Clue"), Column("Known to"), Column("First told by", explanation=reader)]
     yield Table("What the answer rests on", columns, needed)
-    decided = [
-        Row([name, words.get(episode.before.get(name, ""), MISSING), words.get(episode.after.get(name, ""), MISSING)])
-        for name in scenario.case.names
-    ]
-    decided.append(Row(["With all clues in view", MISSING, words.get(episode.informed, MISSING)]))
-    yield Table("How each decided", [Column("Member"), Column("Before"), Column("After")], decided)
+    decided = []
+    for name in scenario.case.names:
+        before, after = (words.get(chosen.get(name, ""), MISSING) for chosen in (episode.before, episode.after))
+        known = sum(clue.id in played.list_known(name) for clue in rests_on)
+        decided.append(Row([name, before, after, f"{known} of {len(rests_on)}"]))
+    decided.append(Row(["With all clues in view", MISSING, words.get(episode.informed, MISSING), MISSING]))
+    columns = [Column("Member"), Column("Before"), Column("After")]
+    columns.append(Column("Knew", explanation="of the clues that the answer rests on, those that it had or was told"))
+    yield Table("How each decided", columns, decided)

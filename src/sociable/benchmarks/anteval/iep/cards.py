@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from sociable.benchmarks.anteval.characters import Npc, Scenario, Sheet, describe_sheet, draw_players
 from sociable.benchmarks.anteval.rules import DATA
-from sociable.core.data_files import Loaded, Text, load_items, make_cut
+from sociable.core.data_files import Loaded, Text, load_records
 from sociable.core.records import Record
 from sociable.core.seeding import make_generator
 from sociable.core.wording import Wording, has_wording
@@ -74,7 +74,7 @@ KINDS: tuple[str, ...] = get_args(KnowledgeCard.model_fields["kind"].annotation)
 def load_cards(path: Path | None, *, skip_invalid: bool) -> Loaded[KnowledgeCard]:
     """Loads the cards of a file, or the bundled ones. Raises DataError naming file, line and field."""
     expected = "knowledge cards: kind, title, scene, npc, knowledge and key_points"
-    return load_items(path, DATA / "cards", make_cut(KnowledgeCard), skip_invalid=skip_invalid, expected=expected)
+    return load_records(KnowledgeCard, path, DATA / "cards", skip_invalid=skip_invalid, expected=expected)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from sociable.core.data_files import Loaded, Text, load_items, make_cut
+from sociable.core.data_files import Loaded, Text, load_records
 from sociable.core.names import Name
 from sociable.core.records import Record
 from sociable.core.wording import Wording
@@ -327,14 +327,5 @@ class Dossier(Record):
 
 def load_dossiers(path: Path | None, *, skip_invalid: bool) -> Loaded[Dossier]:
     """Loads the dossiers of a file or folder, or the bundled ones. Raises DataError naming file, line and field."""
-    return _load(path, skip_invalid) if path else _load_bundled()
-
-
-@cache
-def _load_bundled() -> Loaded[Dossier]:
-    return _load(None, skip_invalid=False)
-
-
-def _load(path: Path | None, skip_invalid: bool) -> Loaded[Dossier]:
     expected = "dossiers: people, matters, facts, topics, messages, decisions and budgets"
-    return load_items(path, DATA, make_cut(Dossier), skip_invalid=skip_invalid, expected=expected)
+    return load_records(Dossier, path, DATA, skip_invalid=skip_invalid, expected=expected)
