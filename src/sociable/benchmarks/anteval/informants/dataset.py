@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
-from sociable.core.data_files import Loaded, Text, load_items, make_cut
+from sociable.core.data_files import Loaded, Text, load_records
 from sociable.core.names import Name
 from sociable.core.records import Record
 from sociable.core.wording import Wording, has_wording
@@ -161,4 +161,4 @@ def ask_about(statement: Statement) -> str:
 def load_cards(path: Path | None, *, skip_invalid: bool) -> Loaded[Card]:
     """Loads the cards of a file or folder, or the bundled ones. Raises DataError naming file, line and field."""
     expected = "cards: a setting, informants, facts and what gets them"
-    return load_items(path, DATA, make_cut(Card), skip_invalid=skip_invalid, expected=expected)
+    return load_records(Card, path, DATA, skip_invalid=skip_invalid, expected=expected)
