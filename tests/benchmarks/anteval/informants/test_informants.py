@@ -43,10 +43,6 @@ def test_only_what_is_asked_about_is_told_and_only_once(make_scenario: MakeScena
     assert list_told(answers) == [(), ("f1",), ()]
 
 
-def test_at_the_easy_level_somebody_who_asks_for_nothing_is_told_something(make_scenario: MakeScenario) -> None:
-    assert list_told(ask(make_scenario(Level.EASY), "Tell us all.", "More.", "More.")) == [("f1",), ("f2",), ("f3",)]
-
-
 def test_a_price_is_hinted_at_and_once_it_is_promised_what_was_asked_before_is_told(make_scenario: MakeScenario) -> None:
     answers = ask(make_scenario(), "What of the mill?", "We promise you anything.", "We shall knit you mittens.")
     assert list_told(answers) == [(), (), ("f2",)]

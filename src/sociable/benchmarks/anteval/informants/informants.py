@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sociable.benchmarks.anteval.informants.briefing import ask_informant, brief_informant
-from sociable.benchmarks.anteval.informants.dataset import Fact, Informant, Level, SpokenGate, Statement, Way
+from sociable.benchmarks.anteval.informants.dataset import Fact, Informant, SpokenGate, Statement, Way
 from sociable.benchmarks.anteval.informants.forms import make_answer_form
 from sociable.benchmarks.anteval.informants.reading import cut_words
 from sociable.benchmarks.anteval.informants.records import InformantsTurn
@@ -74,9 +74,6 @@ class WrittenInformant:
         done = {name for turn in heard if turn.speaker == self._informant.name for name in turn.told}
         left = [each for each in self._held if each.id not in done]
         asked = [each for each in left if has_wording(question.content, each.asked)]
-        if not asked and self._scenario.level is Level.EASY:
-            # Whoever is willing says something to anybody.
-            return left[:1]
         earlier = [turn.content for turn in heard[:-1] if turn.to == self._informant.name]
         for each in left:
             way = self._scenario.find_way(each)
