@@ -213,8 +213,8 @@ class Bargain(Record):
         best = self.best_joint + first.fallback + second.fallback
         if best < self.halfway + TRADED:
             yield (
-                f"the best agreement gives both together {best} points, meeting halfway in every issue {self.halfway:g}; expected "
-                f"{TRADED} more, so that trading pays"
+                f"the best agreement gives both together {best} points, meeting halfway in every issue {self.halfway:g}; "
+                f"expected {TRADED} more, so that trading pays"
             )
         if not any(each.afterwards for each in self.sides):
             yield "expected 'afterwards' for one side or both"

@@ -49,7 +49,7 @@ def measure_joint(bargain: Bargain, agreement: Agreement) -> float:
 
 
 def list_efficient(bargain: Bargain) -> list[Agreement]:
-    """The agreements that leave neither below its fallback, and than which no other is better for one and no worse for the other."""
+    """The agreements that leave neither below its fallback, and on which no other improves for one without harm to the other."""
     fair = {each: gains for each, gains in bargain.gains.items() if min(gains) >= 0}
     return [
         each

@@ -6,6 +6,7 @@ A *level* is what a side gains, as a share of what it could gain at the most: 1 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from sociable.benchmarks.agentsense.duels.briefing import describe_offer
 from sociable.benchmarks.agentsense.duels.dataset import BEST, Agreement
@@ -63,7 +64,7 @@ class ReferenceSide:
         if self.kind == "oracle":
             return self.scenario.bargain.sides[1 - self.side].main_issue
         offers = self.list_offers(turns)
-        changes = [sum(a[issue] != b[issue] for a, b in zip(offers, offers[1:], strict=False)) for issue in range(count)]
+        changes = [sum(one[issue] != next_[issue] for one, next_ in pairwise(offers)) for issue in range(count)]
         return changes.index(min(changes))
 
     def find_level(self, agreement: Agreement, side: int | None = None) -> float:
@@ -115,8 +116,8 @@ def _concede(agent: ReferenceSide, number: int, turns: Sequence[DuelTurn]) -> St
 
 
 def _give_as_given(agent: ReferenceSide, number: int, turns: Sequence[DuelTurn]) -> Step:
-    """After its first turn a tenth below its best, and from there as far down as the other has come; never below a third."""
-    level = max(1 - 0.1 * (agent.measure_time(number) > 0) - agent.measure_concession(turns), 1 / 3)
+    """Comes down as far as the other has come, and a quarter by itself over the turns; never below a third."""
+    level = max(1 - 0.25 * agent.measure_time(number) - agent.measure_concession(turns), 1 / 3)
     return agent.aim(level, level, turns)
 
 
