@@ -293,9 +293,7 @@ def test_settings_of_the_opponent_are_its_own(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[roles.opponent]\ntemperature = 0.1\n")
     (tmp_path / "m.py").write_text("def reply(messages):\n    return 'LEAVE'\n")
     model = f"python:{tmp_path}/m.py:reply"
-    result = runs.run(
-        "agentsense-duels", model, opponent=model, config=tmp_path / "config.toml", out=tmp_path / "run", limit=1
-    )
+    result = runs.run("agentsense-duels", model, opponent=model, config=tmp_path / "config.toml", out=tmp_path / "run", limit=1)
     sampling = result.manifest["sampling"]
     assert sampling[f"opponent {model}"]["temperature"] == 0.1
     assert sampling[f"subject {model}"]["temperature"] == 0.7

@@ -184,6 +184,7 @@ _OF_DUEL = (
         "1 for the larger share (in contests: for the goal reached alone), 0 for the smaller, .5 otherwise",
         _find_won,
         best=1.0,
+        of_contests=None,
     ),
     _Kind("agreed", "agreed", "something was agreed", _find_agreed),
     _Kind("joint", "joint", "what the paper gave both, of the most that one could", _find_joint, best=1.0, low=-1.0),
