@@ -77,7 +77,7 @@ def list_folders(path: Path) -> list[Path]:
 
 def has_person(folder: Path) -> bool:
     """Whether somebody sits at the terminal while the series is run."""
-    return any(PERSON in (settings.model, settings.partner) for settings in _read(folder).values())
+    return any(PERSON in (settings.model, settings.partner, settings.opponent) for settings in _read(folder).values())
 
 
 def _read(folder: Path) -> dict[str, RunSettings]:
