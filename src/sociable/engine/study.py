@@ -291,6 +291,22 @@ class Rated(ABC, Generic[E]):
         """The participants who can be rated, by the role they fill (or role and name, where several of a role have goals)."""
 
 
+class Contested(ABC):
+    """A study in which the subject meets an opponent, both under test: many runs of it make a tournament.
+
+    What a metric says of the subject, another called ``opponent_…`` says of the opponent; without one it is about both.
+    """
+
+    won: ClassVar[str] = "won"
+    """The metric that is 1 where the subject won, 0 where the opponent did, and .5 where neither did."""
+    shown_in_tournaments: ClassVar[Sequence[str]] = ()
+    """The metrics that a tournament shows of every participant, beside how often it won."""
+
+    @abstractmethod
+    def is_subject_first(self, scenario: str) -> bool:
+        """Whether the subject sits in the first seat."""
+
+
 class Concluded(ABC, Generic[E]):
     """A study some of whose estimates need all episodes at once, such as those of a model trained on them."""
 

@@ -1,0 +1,387 @@
+"""What came of a tournament: ratings, who beat whom, and how each behaved while winning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from sociable.core.plots import IntervalPlot, Mark
+from sociable.core.records import Estimate, Outcome, Score
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Column,
+    Document,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Tone,
+    format_figure,
+    format_with_interval,
+)
+from sociable.engine.benchmark import Benchmark
+from sociable.engine.result import RunResult
+from sociable.engine.study import AnyStudy, Contested
+from sociable.reports.result_tables import make_cost_block, make_metric_columns
+from sociable.statistics.intervals import FEWEST_CLUSTERS, Interval
+from sociable.statistics.metrics import Metric
+from sociable.statistics.ratings import AVERAGE_POINTS, Bout, Rating, Ratings, find_groups, rate
+
+_OPPONENT = "opponent_"
+"""Before the name of a metric that is about the opponent."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two participants, and the run in which they met."""
+
+    name: str
+    subject: str
+    opponent: str
+    run: RunResult | None
+    problem: str = ""
+    """The reason why there is no run to read."""
+
+    @cached_property
+    def bouts(self) -> list[Bout]:
+        """Every duel that has a result, repeats included."""
+        if self.run is None:
+            return []
+        study = self.run.study
+        assert isinstance(study, Contested)
+        found = []
+        for score in self.run.scores:
+            if score.metric == study.won and score.outcome is Outcome.SCORED and score.value is not None:
+                if study.is_subject_first(score.scenario):
+                    found.append(Bout(score.cluster, self.subject, self.opponent, score.value))
+                else:
+                    found.append(Bout(score.cluster, self.opponent, self.subject, 1 - score.value))
+        return found
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """Everybody who takes part, and every pair, also those that have not met yet."""
+
+    benchmark: Benchmark
+    participants: Sequence[str]
+    pairs: Sequence[Pair]
+
+    @cached_property
+    def runs(self) -> list[RunResult]:
+        return [pair.run for pair in self.pairs if pair.run]
+
+    @property
+    def anchor(self) -> str:
+        """The reference agent that has 1000 points; empty: none takes part."""
+        anchors = (f"reference/{agent}" for agent in self.benchmark.anchors)
+        return next((name for name in anchors if name in self.participants), "")
+
+    def list_results(self, participant: str, other: str = "") -> list[float]:
+        """A participant's results, 1, .5 or 0, against one other or all of them."""
+        found = []
+        for pair in self.pairs:
+            if participant in (pair.subject, pair.opponent) and (not other or other in (pair.subject, pair.opponent)):
+                found += [bout.outcome if bout.first == participant else 1 - bout.outcome for bout in pair.bouts]
+        return found
+
+    def list_metrics(self) -> list[Metric[Any]]:
+        """The metrics that are shown of every participant, where any has a value."""
+        study = self.runs[0].study if self.runs else None
+        if not isinstance(study, Contested):
+            return []
+        scored = {score.metric for run in self.runs for score in run.scores if score.value is not None}
+        names = [name for name in study.shown_in_tournaments if {name, f"{_OPPONENT}{name}"} & scored]
+        return [self.runs[0].study.metrics[name] for name in names]
+
+    def estimate(self, participant: str, metric: Metric[Any]) -> Estimate:
+        """A metric of one participant over all its duels, in whichever role of a run it played them."""
+        scores: list[Score] = []
+        for pair in self.pairs:
+            if pair.run and participant in (pair.subject, pair.opponent):
+                scores += pair.run.scores if participant == pair.subject else _take_opponents_side(pair.run)
+        return metric.aggregate(metric.name, scores, self.runs[0].study.seed)
+
+
+def _take_opponents_side(run: RunResult) -> Iterator[Score]:
+    """The scores as they would be, had the opponent been the subject."""
+    study: AnyStudy = run.study
+    for score in run.scores:
+        if score.metric.startswith(_OPPONENT):
+            yield score.model_copy(update={"metric": score.metric.removeprefix(_OPPONENT)})
+        elif f"{_OPPONENT}{score.metric}" not in study.metrics:
+            yield score
+
+
+def rate_tournament(tournament: Tournament) -> Ratings | None:
+    """The ratings of the largest group of participants that have met, directly or through others; None where nobody has."""
+    bouts = [bout for pair in tournament.pairs for bout in pair.bouts]
+    if not bouts:
+        return None
+    group = find_groups(bouts)[0]
+    anchor = tournament.anchor if tournament.anchor in group else ""
+    return rate([bout for bout in bouts if bout.first in group], anchor=anchor, seed=tournament.runs[0].study.seed)
+
+
+def make_tournament_document(tournament: Tournament, ratings: Ratings | None) -> Document:
+    """The report on a tournament, as far as it has been played."""
+    runs, study = tournament.runs, tournament.runs[0].study if tournament.runs else None
+    size = f", {len(study.scenarios)} {tournament.benchmark.scenarios_called} a pair" if study else ""
+    sections = [
+        Section("Ratings", list(_show_ratings(tournament, ratings))),
+        Section("Who beat whom", [_make_crosstable(tournament, ratings), *_show_next_bouts(ratings)]),
+        Section("How they won", list(_show_conduct(tournament, ratings))),
+        Section("Cost", [make_cost_block(_name_by_pair(tournament))]),
+    ]
+    if missing := _make_missing_table(tournament):
+        sections.insert(1, Section("What is missing", [missing]))
+    return Document(
+        title=f"Tournament: {tournament.benchmark.title}",
+        subtitle=f"{tournament.benchmark.name} {tournament.benchmark.version}, {len(tournament.participants)} participants, "
+        f"{len(tournament.pairs)} pairs{size}",
+        summary=_make_summary(tournament, ratings),
+        sections=sections,
+        details=list(_list_details(runs[0])) if runs else (),
+    )
+
+
+def _order(tournament: Tournament, ratings: Ratings | None) -> dict[str, Rating | None]:
+    """All participants, the best first; those without a rating last."""
+    rated = {rating.model: rating for rating in ratings.models} if ratings else {}
+    return {**rated, **{name: None for name in tournament.participants if name not in rated}}
+
+
+def _make_summary(tournament: Tournament, ratings: Ratings | None) -> Table:
+    metrics = tournament.list_metrics()
+    rows = []
+    for name, rating in _order(tournament, ratings).items():
+        results = tournament.list_results(name)
+        counts = [sum(result == value for result in results) for value in (1, 0.5, 0)]
+        means = (
+            [format_figure(tournament.estimate(name, metric).value, 2) for metric in metrics]
+            if results
+            else [MISSING] * len(metrics)
+        )
+        rows.append(
+            Row([name, _format_points(rating.points if rating else None), _format_ranks(rating), *map(str, counts), *means])
+        )
+    if ratings and ratings.anchor:
+        scale = f"{ratings.anchor} has {AVERAGE_POINTS:.0f} points"
+    else:
+        scale = f"the average participant has {AVERAGE_POINTS:.0f} points"
+    columns = [
+        Column("Participant"),
+        Column("Rating", True, f"In points, with 95% intervals by {tournament.benchmark.cluster_unit}; {scale}."),
+        Column("Ranks", True, "The ranks that the data allow, at 95% for all pairs at once."),
+        *(Column(title, True) for title in ("Won", "Tied", "Lost")),
+        *make_metric_columns(metrics),
+    ]
+    ahead = "Who is 400 points ahead has ten times the other's odds."
+    note = f"Rating: {scale}; {ahead} 95% intervals by {tournament.benchmark.cluster_unit}. — : nothing to measure."
+    return Table("Participants", columns, rows, note)
+
+
+def _format_points(points: Interval | None) -> str:
+    if points is None or points.value is None:
+        return MISSING
+    if points.low is None or points.high is None or points.low == points.high:
+        return f"{points.value:.0f}"
+    return f"{points.value:.0f} [{points.low:.0f}, {points.high:.0f}]"
+
+
+def _format_ranks(rating: Rating | None) -> str:
+    if rating is None or rating.best_rank is None:
+        return MISSING
+    return f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}–{rating.worst_rank}"
+
+
+def _show_ratings(tournament: Tournament, ratings: Ratings | None) -> Iterator[Block]:
+    if ratings is None:
+        yield Callout("No duel has a result yet, so there is nobody to rate.", Tone.WARNING)
+        return
+    rated = {rating.model for rating in ratings.models}
+    if left := [name for name in tournament.participants if name not in rated]:
+        text = f"Not rated, since they have met none of the others, not even through a third: {', '.join(left)}."
+        yield Callout(text, Tone.WARNING)
+    unit = tournament.benchmark.cluster_unit
+    if not ratings.has_limits:
+        text = (
+            f"{ratings.scenes} {unit}s are too few for intervals and for ranks, which need {FEWEST_CLUSTERS}: "
+            "the order below may be chance."
+        )
+        yield Callout(text, Tone.WARNING)
+    marks = [Mark(rating.model, rating.points.value, rating.points.low, rating.points.high) for rating in ratings.models]
+    label = ratings.anchor or "the average participant"
+    caption = f"Ratings with 95% intervals, from {ratings.bouts:,} duels in {ratings.scenes} {unit}s"
+    yield IntervalPlot(caption, "points", marks, reference=AVERAGE_POINTS, reference_label=label)
+    if ratings.has_limits:
+        yield _make_distinctions_table(ratings)
+    yield Table(
+        "The seats, and ties",
+        [Column("Quantity"), Column("Value", True), Column("Meaning")],
+        [
+            Row(
+                ["advantage of the first seat", _format_points(ratings.seat), "in points; below 0 the second seat is better off"]
+            ),
+            Row(["ties between equals", _format_share(ratings.tie), "the share of duels of equal participants that nobody wins"]),
+        ],
+        "Every duel is played twice with the seats exchanged, so the seats' advantage favours nobody in the ratings.",
+    )
+
+
+def _format_share(interval: Interval) -> str:
+    return format_with_interval(interval.value, interval.low, interval.high, 2)
+
+
+def _make_distinctions_table(ratings: Ratings) -> Table:
+    sure = {(each.better, each.worse) for each in ratings.differences if each.is_sure}
+    names = [rating.model for rating in ratings.models]
+    rows = []
+    for name in names:
+        above = [other for other in names if (other, name) in sure]
+        below = [other for other in names if (name, other) in sure]
+        alike = [other for other in names if other not in (name, *above, *below)]
+        rows.append(Row([name, *(", ".join(group) or MISSING for group in (below, alike, above))]))
+    note = "Differences whose sign holds at 95% for all pairs at once. Not told apart does not mean equal."
+    columns = [Column(title) for title in ("Participant", "Surely better than", "Not told apart from", "Surely worse than")]
+    return Table("Who can be told apart", columns, rows, note)
+
+
+def _make_crosstable(tournament: Tournament, ratings: Ratings | None) -> Table:
+    names = list(_order(tournament, ratings))
+    rows = []
+    for name in names:
+        means = [
+            fmean(results) if (results := tournament.list_results(name, other)) and other != name else None for other in names
+        ]
+        rows.append(Row([name, *(format_figure(mean, 2) for mean in means)], shades=[None, *means]))
+    columns = [Column("Participant"), *(Column(f"vs. {name}", True) for name in names)]
+    note = "The mean result of the participant named at the left: 1 where it won, 0.5 where neither did, 0 where it lost."
+    return Table("Each against each", columns, rows, note)
+
+
+def _show_next_bouts(ratings: Ratings | None) -> Iterator[Table]:
+    """How the next duel of every pair would go, by the ratings."""
+    if ratings is None:
+        return
+    rows = [
+        Row(
+            [
+                f"{each.better} – {each.worse}",
+                _format_points(each.points),
+                *(format_figure(chance, 2) for chance in (each.win, each.tie, 1 - each.win - each.tie)),
+                "yes" if each.is_sure else "no",
+            ]
+        )
+        for each in ratings.differences
+    ]
+    columns = [Column("Pair"), *(Column(title, True) for title in ("Points ahead", "Wins", "Ties", "Loses")), Column("Sure")]
+    yield Table("Pairs by their ratings: the one named first", columns, rows, "Chances in the next duel, the seats drawn by lot.")
+
+
+def _show_conduct(tournament: Tournament, ratings: Ratings | None) -> Iterator[Block]:
+    metrics = tournament.list_metrics()
+    if not metrics:
+        yield Paragraph("Nothing was measured beside who won.")
+        return
+    yield Callout(
+        "Winning is what each gets for itself. Who wins by false statements or broken promises is not more sociable for it: "
+        "look at both, and at how much was gained together."
+    )
+    rows = []
+    for name in _order(tournament, ratings):
+        if results := tournament.list_results(name):
+            found = [tournament.estimate(name, metric) for metric in metrics]
+            cells = [format_with_interval(each.value, each.low, each.high, 2) for each in found]
+            rows.append(Row([name, format_figure(fmean(results), 2), *cells]))
+    columns = [Column("Participant"), Column("Mean result", True), *make_metric_columns(metrics)]
+    note = f"Over all duels of a participant, in both seats. 95% intervals by {tournament.benchmark.cluster_unit}."
+    yield Table("Victory, and what else came of it", columns, rows, note)
+
+
+def _make_missing_table(tournament: Tournament) -> Table | None:
+    rows = []
+    for pair in tournament.pairs:
+        expected = pair.run.manifest["episodes"] if pair.run else None
+        if expected is None or len(pair.bouts) < expected:
+            counted = f"{len(pair.bouts)} of {expected}" if expected is not None else "0"
+            why = pair.problem or _count_reasons(pair)
+            rows.append(Row([f"{pair.subject} – {pair.opponent}", counted, why]))
+    columns = [Column("Pair"), Column("Duels", True), Column("Why")]
+    note = "Ratings are of what was played. sociable resume FOLDER plays what is missing; what could not be scored stays so."
+    return Table("Pairs whose duels do not all have a result", columns, rows, note) if rows else None
+
+
+def _count_reasons(pair: Pair) -> str:
+    run = pair.run
+    assert run is not None and isinstance(run.study, Contested)
+    own = [score for score in run.scores if score.metric == run.study.won]
+    counts = {
+        outcome.value: sum(score.outcome is outcome for score in own) for outcome in Outcome if outcome is not Outcome.SCORED
+    }
+    counts["not played"] = run.manifest["episodes"] - len(own)
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+
+
+def _name_by_pair(tournament: Tournament) -> list[RunResult]:
+    from dataclasses import replace
+
+    return [replace(pair.run, label=f"{pair.subject} – {pair.opponent}") for pair in tournament.pairs if pair.run]
+
+
+def _list_details(run: RunResult) -> Iterator[tuple[str, str]]:
+    manifest = run.manifest
+    yield "judges", ", ".join(manifest["models"]["judges"]) or "none"
+    yield "partner", manifest["models"]["partner"] or "none"
+    yield "seed", str(manifest["settings"]["seed"])
+    yield "digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
+    yield "packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
+    yield "reports of the pairs", f"report.html in each folder beside {Path(run.folder).name}"
+
+
+def make_tournament_record(tournament: Tournament, ratings: Ratings | None) -> Mapping[str, Any]:
+    """The same as data, for ``tournament.json``. Points, shares and chances as numbers; None where there is no value."""
+    metrics = tournament.list_metrics()
+    participants = []
+    for name, rating in _order(tournament, ratings).items():
+        results = tournament.list_results(name)
+        participants.append(
+            {
+                "model": name,
+                "points": asdict(rating.points) if rating else None,
+                "ranks": [rating.best_rank, rating.worst_rank] if rating and rating.best_rank else None,
+                **{word: results.count(value) for word, value in (("won", 1.0), ("tied", 0.5), ("lost", 0.0))},
+                "metrics": {
+                    metric.name: tournament.estimate(name, metric).model_dump(include={"value", "low", "high", "scored"})
+                    for metric in metrics
+                    if results
+                },
+            }
+        )
+    return {
+        "benchmark": tournament.benchmark.name,
+        "version": tournament.benchmark.version,
+        "anchor": ratings.anchor if ratings else "",
+        "scenes": ratings.scenes if ratings else 0,
+        "bouts": ratings.bouts if ratings else 0,
+        "seat": asdict(ratings.seat) if ratings else None,
+        "tie": asdict(ratings.tie) if ratings else None,
+        "participants": participants,
+        "pairs": [asdict(each) for each in ratings.differences] if ratings else [],
+        "missing": [
+            {
+                "subject": pair.subject,
+                "opponent": pair.opponent,
+                "played": len(pair.bouts),
+                "why": pair.problem or _count_reasons(pair),
+            }
+            for pair in tournament.pairs
+            if pair.run is None or len(pair.bouts) < pair.run.manifest["episodes"]
+        ],
+    }
