@@ -23,7 +23,7 @@ def name_new_folder(benchmark: str, model: str) -> Path:
 def has_person(folder: str | Path) -> bool:
     """Whether somebody sits at the terminal while a run is run."""
     models = RunFolder.open(Path(folder), lock=False).read_manifest()["models"]
-    return PERSON in (models["subject"], models["partner"])
+    return PERSON in (models["subject"], models["partner"], models.get("opponent"))
 
 
 def list_run_folders(path: Path) -> list[Path]:

@@ -56,6 +56,7 @@ class RunOptions(TypedDict, total=False):
     """The arguments of ``run`` and ``estimate`` beside benchmark and model; ``RunSettings`` explains them."""
 
     partner: str | None
+    opponent: str | None
     judges: Sequence[str] | str
     rubric: str | None
     raters: Sequence[str]
@@ -300,12 +301,14 @@ def rehearse_scenario(
     benchmark: str, scenario: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
 ) -> list[RehearsedCall]:
     """The calls that each role would get in one scenario; where they depend on replies, stand-ins for the replies are shown."""
-    settings = {"partner": "nobody", "reference": "nobody", "judges": ("nobody",), **settings}
+    settings = {"partner": "nobody", "opponent": "nobody", "reference": "nobody", "judges": ("nobody",), **settings}
     study = load_study(benchmark, config=config, **settings)
     if scenario not in study.scenarios:
         raise InputError(f"{benchmark} has no case '{scenario}'. `sociable show {benchmark}` lists them.")
     roles = {role: Seat(role, f"(the {role.value})", AbsentModel(role), Sampling()) for role in Role}
-    seats = Seats(roles[Role.SUBJECT], roles[Role.PARTNER], roles[Role.REFERENCE], (roles[Role.JUDGE],))
+    seats = Seats(
+        roles[Role.SUBJECT], roles[Role.PARTNER], roles[Role.REFERENCE], (roles[Role.JUDGE],), opponent=roles[Role.OPPONENT]
+    )
     references = isinstance(study, Referenced) and study.needs_references
     return run_to_end(rehearse(study, seats, [scenario], 1, references=references))
 

@@ -85,7 +85,8 @@ def list_folders(path: Path) -> list[Path]:
 
 def has_person(folder: Path) -> bool:
     """Whether somebody sits at the terminal while the series is run."""
-    return any(PERSON in (settings.model, settings.partner) for settings in read_series(folder)[0].values())
+    runs = read_series(folder)[0].values()
+    return any(PERSON in (settings.model, settings.partner, settings.opponent) for settings in runs)
 
 
 def read_series(folder: Path) -> tuple[dict[str, RunSettings], dict[str, Any]]:

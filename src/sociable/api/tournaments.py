@@ -1,7 +1,7 @@
 """Tournaments: every pair of models meets in a run of its own, and ratings come of all of them.
 
-A tournament is a series of runs in one folder: ``series.json`` says who takes part and which runs there are; ``tournament.json`` and
-``tournament.html`` what came of them. A finished run is never touched again, also when models are added.
+A tournament is a series of runs in one folder: ``series.json`` says who takes part and which runs there are; ``tournament.json``
+and ``tournament.html`` what came of them. A finished run is never touched again, also when models are added.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def plan_tournament(
         raise InputError("A model is named twice; nobody can meet itself.")
     if again := [name for name in added if strip_endpoint(name) in known]:
         raise InputError(
-            f"{strip_endpoint(again[0])} takes part in {folder} already: leave it out. What is missing is played by: sociable resume {folder}"
+            f"{strip_endpoint(again[0])} takes part in {folder} already: leave it out. "
+            f"What is missing is played by: sociable resume {folder}"
         )
     participants = (*(before.participants if before else ()), *added)
     if len(participants) < 2 or not added:
@@ -186,8 +187,8 @@ def _refuse_other_versions(folder: Path, plan: Plan) -> None:
     then = {"version": manifest["version"]} | {f"{name} digest": digest for name, digest in manifest["digests"].items()}
     if different := [name for name in now if now[name] != then.get(name)]:
         raise InputError(
-            f"{folder} was played by sociable {manifest['packages']['sociable']} with another {', '.join(different)}: what is added could "
-            "not be compared with it. Use that version, or begin a tournament of its own."
+            f"{folder} was played by sociable {manifest['packages']['sociable']} with another {', '.join(different)}: what is added "
+            "could not be compared with it. Use that version, or begin a tournament of its own."
         )
 
 

@@ -44,6 +44,7 @@ class Asked:
 def _take_settings(
     model: shared.Model = None,
     partner: shared.Partner = None,
+    opponent: shared.Opponent = None,
     judge: shared.Judges = None,
     reference: shared.Reference = None,
     reference_file: shared.ReferenceFile = None,

@@ -101,7 +101,7 @@ def _run(asked: Asked) -> None:
         resume(earlier)
         return
     folder = asked.out or api.folders.name_new_folder(settings.benchmark, settings.model)
-    with show_progress(folder, hidden="human" in (settings.model, settings.partner)) as progress:
+    with show_progress(folder, hidden="human" in (settings.model, settings.partner, settings.opponent)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
 

@@ -45,6 +45,7 @@ BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="A bench
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
 Model = Annotated[str | None, declare_option("--model", "MODEL", "The model under test; here or in the --config file.")]
 Partner = Annotated[str | None, declare_option("--partner", "MODEL", "The model that plays everybody else in the scene.")]
+Opponent = Annotated[str | None, declare_option("--opponent", "MODEL", "The model that the tested one meets, in a duel.")]
 Judges = Annotated[list[str] | None, declare_option("--judge", "MODEL", "A judge; repeat for a panel.")]
 Reference = Annotated[
     str | None, declare_option("--reference", "MODEL", "The model that makes what the tested one is compared with.")

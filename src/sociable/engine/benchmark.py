@@ -50,6 +50,8 @@ class Benchmark:
     """A reader's name for the scenarios, in the plural, lower case."""
     reference_agents: Mapping[Role, Sequence[str]] = field(default_factory=dict)
     """The reference agents that can fill each role, without ``reference/``."""
+    graded_agents: Sequence[str] = ("oracle",)
+    """The reference agents that take a number from 0 to 1 after ``@``: the oracle its error rate."""
     role_defaults: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
     """The sampling of a role's model unless the user says otherwise, where it differs from other benchmarks'."""
     people_play: Sequence[Role] = (Role.SUBJECT,)

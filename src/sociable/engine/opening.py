@@ -136,7 +136,12 @@ def use_kept_inputs(settings: RunSettings, manifest: Mapping[str, Any], folder: 
 
 def describe_roles(settings: RunSettings) -> dict[str, Any]:
     """The part of the manifest that judging again changes: models, sampling, settings, and who rates by which prompts."""
-    single = {"subject": settings.model, "partner": settings.partner, "reference": settings.reference}
+    single = {
+        "subject": settings.model,
+        "partner": settings.partner,
+        "opponent": settings.opponent,
+        "reference": settings.reference,
+    }
     described = {
         "models": {
             **{role: strip_endpoint(name) if name else None for role, name in single.items()},
@@ -332,6 +337,7 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
     return Seats(
         subject=fill_seat(Role.SUBJECT, settings.model),
         partner=fill_seat(Role.PARTNER, settings.partner) if settings.partner else None,
+        opponent=fill_seat(Role.OPPONENT, settings.opponent) if settings.opponent else None,
         reference=fill_seat(Role.REFERENCE, settings.reference) if settings.reference else None,
         judges=tuple(fill_seat(Role.JUDGE, name) for name in settings.judges),
         raters=tuple(fill_seat(Role.JUDGE, name) for name in settings.raters),
@@ -344,7 +350,7 @@ def find_prices(settings: RunSettings, seats: Seats, build: Collection[Role] = t
     Raises InputError when a cost limit is asked for and a model that may be asked, one of the roles in ``build``, has none.
     """
     prices = {}
-    for seat in (seats.subject, seats.partner, seats.reference, *seats.judges, *seats.raters):
+    for seat in (seats.subject, seats.partner, seats.opponent, seats.reference, *seats.judges, *seats.raters):
         if seat is None or seat.name == PERSON:
             continue
         if price := find_price(seat.name, settings.prices):

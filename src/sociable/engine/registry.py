@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 from importlib import import_module, metadata
 
 from sociable.core.errors import InputError
@@ -26,6 +27,7 @@ USUAL_AT_ONCE = 20
 
 _BENCHMARKS = {
     "agentsense": "sociable.benchmarks.agentsense.benchmark",
+    "agentsense-duels": "sociable.benchmarks.agentsense.duels.benchmark",
     "anteval-hidden": "sociable.benchmarks.anteval.hidden.benchmark",
     "anteval-ieg": "sociable.benchmarks.anteval.ieg.benchmark",
     "anteval-iep": "sociable.benchmarks.anteval.iep.benchmark",
@@ -72,18 +74,18 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
         if agent not in agents and agent.partition("@")[0] not in agents:
             known = ", ".join(f"reference/{each}" for each in agents) or "none"
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
-        if "@" in agent and agent not in agents and not _is_error_rate(agent):
-            problem = "only the oracle takes an error rate, between 0 and 1, as in reference/oracle@0.3."
-            raise InputError(f"'{name}': {problem}")
+        if "@" in agent and agent not in agents and not _is_graded(agent, benchmark.graded_agents):
+            who = " and ".join(f"reference/{each}" for each in benchmark.graded_agents)
+            raise InputError(f"'{name}': only {who} take a number, from 0 to 1, as in reference/oracle@0.3.")
         return Seat(role, name, None, own.sampling)
     return Seat(role, strip_endpoint(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)
 
 
-def _is_error_rate(agent: str) -> bool:
-    """Whether an agent with an error rate is the oracle, the only one that has it, and the rate is possible."""
+def _is_graded(agent: str, graded: Sequence[str]) -> bool:
+    """Whether an agent with a number is one of those that take one, and the number is possible."""
     name, _, rate = agent.partition("@")
     with contextlib.suppress(ValueError):
-        return name == "oracle" and 0.0 <= float(rate) <= 1.0
+        return name in graded and 0.0 <= float(rate) <= 1.0
     return False
 
 

@@ -73,7 +73,8 @@ class Run:
         """Plays what is missing or errored."""
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
         completed = {episode.id for episode in self._read_done()}
-        people = PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name)
+        playing = (self.seats.subject, self.seats.partner, self.seats.opponent)
+        people = any(seat.name == PERSON for seat in playing if seat)
         await self._run_phase(
             EPISODES,
             [(scenario, repeat) for scenario, repeat in all_of_them if make_episode_id(scenario, repeat) not in completed],

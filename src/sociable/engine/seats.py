@@ -15,6 +15,8 @@ class Role(StrEnum):
     """The model under test."""
     PARTNER = "partner"
     """The model that plays everybody else in the scene."""
+    OPPONENT = "opponent"
+    """The model that the subject meets in a duel."""
     JUDGE = "judge"
     REFERENCE = "reference"
     """The model that makes what the subject is compared with."""
@@ -68,6 +70,7 @@ class Seats:
     judges: tuple[Seat, ...] = ()
     raters: tuple[Seat, ...] = ()
     """Judges who rate by a rubric; the panel has nothing to do with it."""
+    opponent: Seat | None = None
 
     def change_each(self, change: Callable[[Seat], Seat]) -> Seats:
         """The same roles, every seat changed."""
@@ -77,4 +80,5 @@ class Seats:
             reference=change(self.reference) if self.reference else None,
             judges=tuple(change(seat) for seat in self.judges),
             raters=tuple(change(seat) for seat in self.raters),
+            opponent=change(self.opponent) if self.opponent else None,
         )

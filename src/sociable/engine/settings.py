@@ -49,6 +49,7 @@ class RunSettings(Record):
     benchmark: str
     model: str
     partner: str | None = None
+    opponent: str | None = None
     judges: Annotated[tuple[str, ...], _AS_TUPLE] = ()
     rubric: str | None = None
     """The rubric by which ``raters`` rate every participant that has a goal."""
@@ -68,7 +69,7 @@ class RunSettings(Record):
     base_url: str | None = None
     prompts: str | None = None
     roles: dict[str, RoleSettings] = Field(default_factory=dict)
-    """The settings by role (subject, partner, judge, reference) or, for one model of a panel, by its full name."""
+    """The settings by role (subject, partner, opponent, judge, reference) or, for one model of a panel, by its full name."""
     prices: dict[str, Price] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
     """The benchmark's own options; in a file the table named after the benchmark."""
@@ -80,7 +81,12 @@ class RunSettings(Record):
 
     def list_models(self) -> list[tuple[Role, str]]:
         """(role, model) of everybody who takes part, but for the raters."""
-        single = {Role.SUBJECT: self.model, Role.PARTNER: self.partner, Role.REFERENCE: self.reference}
+        single = {
+            Role.SUBJECT: self.model,
+            Role.PARTNER: self.partner,
+            Role.OPPONENT: self.opponent,
+            Role.REFERENCE: self.reference,
+        }
         return [*((role, name) for role, name in single.items() if name), *((Role.JUDGE, name) for name in self.judges)]
 
     @model_validator(mode="after")
@@ -144,7 +150,8 @@ def _find_models(values: Mapping[str, Any]) -> list[str]:
     """All models that settings name."""
     judges = values.get("judges") or ()
     several = [judges] if isinstance(judges, str) else judges
-    return [name for name in (values.get("model"), values.get("partner"), values.get("reference"), *several) if name]
+    single = (values.get(name) for name in ("model", "partner", "opponent", "reference"))
+    return [name for name in (*single, *several) if name]
 
 
 def add_role_defaults(settings: RunSettings, defaults: Mapping[Role, Mapping[str, Any]]) -> RunSettings:
@@ -155,8 +162,9 @@ def add_role_defaults(settings: RunSettings, defaults: Mapping[Role, Mapping[str
     """
     roles = dict(settings.roles)
     judges = {strip_endpoint(name) for name in (*settings.judges, *settings.raters)}
+    seated = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner or "", Role.OPPONENT: settings.opponent or ""}
     for role, default in defaults.items():
-        name = strip_endpoint({Role.SUBJECT: settings.model, Role.PARTNER: settings.partner or ""}.get(role, ""))
+        name = strip_endpoint(seated.get(role, ""))
         if name in roles and name in judges:
             raise InputError(
                 f"{name} is {role.value} and judge, which are sampled differently here: write [roles.{role.value}] and "

@@ -26,6 +26,7 @@ from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.rubric import RatedParticipant
 from sociable.statistics.metrics import Metrics
+from sociable.statistics.ratings import Bout
 
 S = TypeVar("S")
 """A benchmark's scenario."""
@@ -92,6 +93,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
     """Roles that nothing is asked of, and why."""
+    is_duel: ClassVar[bool] = False
+    """Whether the subject meets an opponent, who must be named."""
 
     def __init__(self, options: StudyOptions[Any]) -> None:
         """Binds the benchmark: a study of one's own loads its data here. Raises InputError and DataError."""
@@ -116,8 +119,11 @@ class Study(ABC, Generic[S, E, R, M]):
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
         asked = {*roles, *([Role.JUDGE] if judges else []), *([Role.REFERENCE] if references else [])}
+        if self.is_duel and Role.OPPONENT not in asked:
+            raise InputError(f"In {benchmark} two models meet: name the other one with --opponent MODEL.")
+        no_duel = {} if self.is_duel else {Role.OPPONENT: "In {benchmark} no two models meet"}
         nothing_judged = {} if isinstance(self, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
-        for role, why in (nothing_judged | dict(self.unasked)).items():
+        for role, why in (nothing_judged | no_duel | dict(self.unasked)).items():
             if role in asked:
                 options = {Role.REFERENCE: "--reference and --reference-file"}.get(role, f"--{role}")
                 raise InputError(f"{why.format(benchmark=benchmark)}: leave {options} out.")
@@ -297,14 +303,12 @@ class Contested(ABC):
     What a metric says of the subject, another called ``opponent_…`` says of the opponent; without one it is about both.
     """
 
-    won: ClassVar[str] = "won"
-    """The metric that is 1 where the subject won, 0 where the opponent did, and .5 where neither did."""
     shown_in_tournaments: ClassVar[Sequence[str]] = ()
     """The metrics that a tournament shows of every participant, beside how often it won."""
 
     @abstractmethod
-    def is_subject_first(self, scenario: str) -> bool:
-        """Whether the subject sits in the first seat."""
+    def list_bouts(self, scores: Iterable[Score], subject: str, opponent: str) -> list[Bout]:
+        """The bouts of one run, from its scores and the names of the two. What has no result is left out."""
 
 
 class Concluded(ABC, Generic[E]):

@@ -47,7 +47,7 @@ class Scope:
     item: str
     """The episode, judgment or reference the call belongs to."""
     role: str
-    """subject, partner, judge or reference."""
+    """subject, partner, opponent, judge or reference."""
     participant: str = ""
     usage: Usage = field(default_factory=Usage)
     _asked: dict[bytes, int] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from sociable.statistics.metrics import CombinedMeans, Metric
 from sociable.statistics.paired import compare_combined, compare_paired
 
 _MAY_DIFFER = frozenset(
-    {"model", "partner", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
+    {"model", "partner", "opponent", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
     | {"max_connections", "max_cost", "limit", "scenarios", "repeats", "dataset"}
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
@@ -30,9 +30,9 @@ def find_differences(first: RunResult, second: RunResult) -> list[str]:
     found = [name for name in ("benchmark", "version") if one[name] != other[name]]
     found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
     found += [
-        f"{role} ({one['models'][role]} and {other['models'][role]})"
-        for role in ("partner", "judges")
-        if one["models"][role] != other["models"][role]
+        f"{role} ({one['models'].get(role)} and {other['models'].get(role)})"
+        for role in ("partner", "opponent", "judges")
+        if one["models"].get(role) != other["models"].get(role)
     ]
     found += [
         f"{name} ({one['settings'].get(name)} and {other['settings'].get(name)})"
@@ -41,7 +41,7 @@ def find_differences(first: RunResult, second: RunResult) -> list[str]:
     ]
     found += _find_different_options(first, second)
     if _find_sampling_of_others(one) != _find_sampling_of_others(other):
-        found.append("sampling of partner or judges")
+        found.append("sampling of partner, opponent or judges")
     made, others = first.records.references, second.records.references
     common = set(made.list_ids()) & set(others.list_ids())
     if any(_find_turns(made.read(case)) != _find_turns(others.read(case)) for case in common):
@@ -136,7 +136,7 @@ def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:
 
 
 def _find_sampling_of_others(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The sampling of partner and judges. References are compared themselves."""
+    """The sampling of partner, opponent and judges. References are compared themselves."""
     return {who: how for who, how in manifest["sampling"].items() if not who.startswith(("subject ", "reference "))}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
@@ -53,16 +54,9 @@ class Pair:
         """Every duel that has a result, repeats included."""
         if self.run is None:
             return []
-        study = self.run.study
+        study: AnyStudy = self.run.study
         assert isinstance(study, Contested)
-        found = []
-        for score in self.run.scores:
-            if score.metric == study.won and score.outcome is Outcome.SCORED and score.value is not None:
-                if study.is_subject_first(score.scenario):
-                    found.append(Bout(score.cluster, self.subject, self.opponent, score.value))
-                else:
-                    found.append(Bout(score.cluster, self.opponent, self.subject, 1 - score.value))
-        return found
+        return study.list_bouts(self.run.scores, self.subject, self.opponent)
 
 
 @dataclass(frozen=True)
@@ -319,19 +313,18 @@ def _make_missing_table(tournament: Tournament) -> Table | None:
 
 
 def _count_reasons(pair: Pair) -> str:
-    run = pair.run
-    assert run is not None and isinstance(run.study, Contested)
-    own = [score for score in run.scores if score.metric == run.study.won]
-    counts = {
-        outcome.value: sum(score.outcome is outcome for score in own) for outcome in Outcome if outcome is not Outcome.SCORED
-    }
-    counts["not played"] = run.manifest["episodes"] - len(own)
+    """Why duels of a run have no result."""
+    assert pair.run is not None
+    scored = {(score.scenario, score.repeat) for score in pair.run.scores}
+    failed: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    for score in pair.run.scores:
+        if score.outcome in (Outcome.UNSCORED, Outcome.ERRORED):
+            failed[score.outcome].add((score.scenario, score.repeat))
+    counts = {"not played": pair.run.manifest["episodes"] - len(scored), **{what: len(found) for what, found in failed.items()}}
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
 def _name_by_pair(tournament: Tournament) -> list[RunResult]:
-    from dataclasses import replace
-
     return [replace(pair.run, label=f"{pair.subject} – {pair.opponent}") for pair in tournament.pairs if pair.run]
 
 
