@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from sociable.api.estimation import rehearse_run
-from sociable.api.runs import load_result, resume, run_settings, score, write_document
+from sociable.api.runs import load_result, report, resume, run_settings, score, write_document
 from sociable.api.series import is_series, read_series, write_series
 from sociable.core.errors import CostLimitReached, InputError, RunFolderError
 from sociable.core.records import Record, Usage
@@ -186,9 +186,10 @@ def _refuse_other_versions(folder: Path, plan: Plan) -> None:
     now = {"version": plan.benchmark.version} | {f"{name} digest": digest for name, digest in study.digests.items()}
     then = {"version": manifest["version"]} | {f"{name} digest": digest for name, digest in manifest["digests"].items()}
     if different := [name for name in now if now[name] != then.get(name)]:
+        program = manifest["packages"]["sociable"]
         raise InputError(
-            f"{folder} was played by sociable {manifest['packages']['sociable']} with another {', '.join(different)}: what is added "
-            "could not be compared with it. Use that version, or begin a tournament of its own."
+            f"{folder} was played by sociable {program} with another {', '.join(different)}: what is added could not be compared "
+            "with it. Use that version, or begin a tournament of its own."
         )
 
 
@@ -248,9 +249,10 @@ def resume_tournament(folder: Path, *, max_cost: float | None = None, watch: Wat
                 continue
             left = _find_left_over(folder, plan, name)
             if (path / "manifest.json").exists():
-                resume(path, max_cost=left, watch=watch)
+                played = resume(path, max_cost=left, watch=watch)
             else:
-                run_settings(settings.model_copy(update={"max_cost": left}), path, watch=watch)
+                played = run_settings(settings.model_copy(update={"max_cost": left}), path, watch=watch)
+            report(played)
 
 
 def _find_left_over(folder: Path, plan: Plan, name: str) -> float | None:

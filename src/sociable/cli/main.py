@@ -14,7 +14,7 @@ import sociable
 from sociable import api
 from sociable.cli import construct, towns
 from sociable.cli import options as shared
-from sociable.cli.benchmarks import Asked, make_benchmark_group, read_options
+from sociable.cli.benchmarks import Asked, Purpose, make_benchmark_group, read_options
 from sociable.cli.new import new_app
 from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report, tell_if_long
 from sociable.cli.review import review
@@ -118,6 +118,36 @@ def _prefers_resuming(earlier: Path) -> bool:
 app.add_typer(make_benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")
 
 
+def _duel(asked: Asked) -> None:
+    tournaments = api.tournaments
+    plan = tournaments.plan_tournament(
+        asked.benchmark.name, asked.models, folder=asked.out, anchors=asked.anchors, config=asked.config, **asked.settings
+    )
+    print_summary(tournaments.estimate_tournament(plan))
+    if asked.is_estimate:
+        return
+    folder = asked.out or api.folders.name_new_folder(plan.benchmark.name, "tournament")
+    tournaments.write_tournament(folder, plan)
+    _go_on_with_tournament(folder)
+
+
+_DUEL = "Have models meet in pairs, and rate them; or add models to a tournament."
+app.add_typer(make_benchmark_group(_duel, _DUEL, Purpose.DUEL), name="duel")
+
+
+def _go_on_with_tournament(folder: Path, max_cost: float | None = None) -> None:
+    with show_progress(folder, hidden=api.series.has_person(folder)) as progress:
+        api.tournaments.resume_tournament(folder, max_cost=max_cost, watch=progress)
+    _show_tournament(folder)
+
+
+def _show_tournament(folder: Path, out: Path | None = None) -> None:
+    with tell_if_long("Writing the report"):
+        document, path = api.tournaments.report_tournament(folder, out)
+    print_summary(document)
+    say(f"Report: {path}")
+
+
 def _go_on_with_series(folder: Path) -> None:
     with show_progress(folder, hidden=api.series.has_person(folder)) as progress:
         results = api.series.resume_series(folder, watch=progress)
@@ -132,6 +162,11 @@ def resume(
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
 ) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes."""
+    if api.tournaments.is_tournament(folder):
+        if config or offline:
+            raise InputError(f"{folder} holds several runs; --config and --offline are for one: name its folder.")
+        _go_on_with_tournament(folder, max_cost)
+        return
     if api.series.is_series(folder):
         if config or max_cost or offline:
             raise InputError(f"{folder} holds several runs; --config, --max-cost and --offline are for one: name its folder.")
@@ -214,6 +249,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
+    if len(folders) == 1 and api.tournaments.is_tournament(folders[0]):
+        _show_tournament(folders[0], out)
+        return
     runs = [run for folder in folders for run in api.series.list_folders(folder)]
     file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
     with tell_if_long("Writing the report"):
@@ -248,7 +286,7 @@ def _estimate(asked: Asked) -> None:
 
 
 _ESTIMATE = "Tell calls, tokens and price of a run before anything is spent; with --probe the time, after a few cases."
-app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, estimates=True), name="estimate")
+app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, Purpose.ESTIMATE), name="estimate")
 
 
 @app.command()

@@ -87,12 +87,12 @@ class Tournament:
 
     def list_metrics(self) -> list[Metric[Any]]:
         """The metrics that are shown of every participant, where any has a value."""
-        study = self.runs[0].study if self.runs else None
-        if not isinstance(study, Contested):
+        if not self.runs:
             return []
+        study: AnyStudy = self.runs[0].study
+        assert isinstance(study, Contested)
         scored = {score.metric for run in self.runs for score in run.scores if score.value is not None}
-        names = [name for name in study.shown_in_tournaments if {name, f"{_OPPONENT}{name}"} & scored]
-        return [self.runs[0].study.metrics[name] for name in names]
+        return study.metrics.select_named(*(name for name in study.shown_in_tournaments if {name, f"{_OPPONENT}{name}"} & scored))
 
     def estimate(self, participant: str, metric: Metric[Any]) -> Estimate:
         """A metric of one participant over all its duels, in whichever role of a run it played them."""
@@ -156,15 +156,13 @@ def _make_summary(tournament: Tournament, ratings: Ratings | None) -> Table:
     rows = []
     for name, rating in _order(tournament, ratings).items():
         results = tournament.list_results(name)
-        counts = [sum(result == value for result in results) for value in (1, 0.5, 0)]
+        counts = "–".join(str(results.count(value)) for value in (1, 0.5, 0))
         means = (
             [format_figure(tournament.estimate(name, metric).value, 2) for metric in metrics]
             if results
             else [MISSING] * len(metrics)
         )
-        rows.append(
-            Row([name, _format_points(rating.points if rating else None), _format_ranks(rating), *map(str, counts), *means])
-        )
+        rows.append(Row([name, _format_points(rating.points if rating else None), _format_ranks(rating), counts, *means]))
     if ratings and ratings.anchor:
         scale = f"{ratings.anchor} has {AVERAGE_POINTS:.0f} points"
     else:
@@ -173,11 +171,13 @@ def _make_summary(tournament: Tournament, ratings: Ratings | None) -> Table:
         Column("Participant"),
         Column("Rating", True, f"In points, with 95% intervals by {tournament.benchmark.cluster_unit}; {scale}."),
         Column("Ranks", True, "The ranks that the data allow, at 95% for all pairs at once."),
-        *(Column(title, True) for title in ("Won", "Tied", "Lost")),
+        Column("Won–tied–lost", True),
         *make_metric_columns(metrics),
     ]
-    ahead = "Who is 400 points ahead has ten times the other's odds."
-    note = f"Rating: {scale}; {ahead} 95% intervals by {tournament.benchmark.cluster_unit}. — : nothing to measure."
+    note = (
+        f"Rating: {scale}; 400 more are ten times the odds to win. 95% intervals by {tournament.benchmark.cluster_unit}. "
+        "— : nothing to measure."
+    )
     return Table("Participants", columns, rows, note)
 
 

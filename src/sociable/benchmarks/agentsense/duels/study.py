@@ -31,7 +31,7 @@ class DuelStudy(Study[Scenario, DuelEpisode], Judged[DuelEpisode, Record], Audit
     metrics = METRICS
     cluster_field = "cluster"
     is_duel = True
-    shown_in_tournaments = ("share", "agreed", "joint", "kept", "false_statements", "secret_told", "secret_judged", "read")
+    shown_in_tournaments = ("share", "joint", "kept", "false_statements", "secret_told")
 
     def __init__(self, options: StudyOptions[DuelOptions]) -> None:
         super().__init__(options)
