@@ -74,6 +74,8 @@ def plan_tournament(
     it would be on its own. Raises InputError.
     """
     found = find_duels(benchmark)
+    if folder and (folder / "manifest.json").exists():
+        raise InputError(f"{folder} holds a single run. Choose another --out for a tournament.")
     before = read_tournament(folder) if folder and is_series(folder) else None
     known = {strip_endpoint(name) for name in (before.participants if before else ())}
     added = [*models, *(f"reference/{agent}" for agent in found.anchors if anchors)]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from typer.core import TyperGroup
 
+from sociable import api
 from sociable.cli import options as shared
 from sociable.core.errors import InputError
 
@@ -147,11 +148,9 @@ def make_benchmark_group(action: Callable[[Asked], None], help_text: str, purpos
 
 def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], purpose: Purpose) -> Any:
     """The command of one benchmark, with its own options after those of all."""
-    from sociable.engine.registry import find_benchmark
-
     name, title = benchmark.name, benchmark.title
     if purpose is Purpose.DUEL:
-        benchmark = find_benchmark(benchmark.duels)
+        benchmark = api.tournaments.find_duels(name)
     own, series = benchmark.load_options_type(), benchmark.load_series_type() if purpose is Purpose.RUN else None
     parameters = purpose.list_options()
     for record in filter(None, (own, series)):

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -238,25 +237,23 @@ def _make_distinctions_table(ratings: Ratings) -> Table:
     names = [rating.model for rating in ratings.models]
     rows = []
     for name in names:
-        above = [other for other in names if (other, name) in sure]
         below = [other for other in names if (name, other) in sure]
-        alike = [other for other in names if other not in (name, *above, *below)]
-        rows.append(Row([name, *(", ".join(group) or MISSING for group in (below, alike, above))]))
+        alike = [other for other in names if other != name and not {(name, other), (other, name)} & sure]
+        rows.append(Row([name, *(", ".join(group) or MISSING for group in (alike, below))]))
     note = "Differences whose sign holds at 95% for all pairs at once. Not told apart does not mean equal."
-    columns = [Column(title) for title in ("Participant", "Surely better than", "Not told apart from", "Surely worse than")]
+    columns = [Column(title) for title in ("Participant", "Not told apart from", "Surely better than")]
     return Table("Who can be told apart", columns, rows, note)
 
 
 def _make_crosstable(tournament: Tournament, ratings: Ratings | None) -> Table:
     names = list(_order(tournament, ratings))
     rows = []
-    for name in names:
-        means = [
-            fmean(results) if (results := tournament.list_results(name, other)) and other != name else None for other in names
-        ]
-        rows.append(Row([name, *(format_figure(mean, 2) for mean in means)], shades=[None, *means]))
-    columns = [Column("Participant"), *(Column(f"vs. {name}", True) for name in names)]
-    note = "The mean result of the participant named at the left: 1 where it won, 0.5 where neither did, 0 where it lost."
+    for number, name in enumerate(names, start=1):
+        results = [tournament.list_results(name, other) if other != name else [] for other in names]
+        means = [fmean(each) if each else None for each in results]
+        rows.append(Row([f"{number}. {name}", *(format_figure(mean, 2) for mean in means)], shades=[None, *means]))
+    columns = [Column("Participant"), *(Column(f"{number}.", True) for number in range(1, len(names) + 1))]
+    note = "The mean result of the participant in whose row it stands: 1 where it won, 0.5 where neither did, 0 where it lost."
     return Table("Each against each", columns, rows, note)
 
 
@@ -264,6 +261,7 @@ def _show_next_bouts(ratings: Ratings | None) -> Iterator[Table]:
     """How the next duel of every pair would go, by the ratings."""
     if ratings is None:
         return
+    places = [rating.model for rating in ratings.models]
     rows = [
         Row(
             [
@@ -273,7 +271,7 @@ def _show_next_bouts(ratings: Ratings | None) -> Iterator[Table]:
                 "yes" if each.is_sure else "no",
             ]
         )
-        for each in ratings.differences
+        for each in sorted(ratings.differences, key=lambda each: (places.index(each.better), places.index(each.worse)))
     ]
     columns = [Column("Pair"), *(Column(title, True) for title in ("Points ahead", "Wins", "Ties", "Loses")), Column("Sure")]
     yield Table("Pairs by their ratings: the one named first", columns, rows, "Chances in the next duel, the seats drawn by lot.")
@@ -308,7 +306,7 @@ def _make_missing_table(tournament: Tournament) -> Table | None:
             why = pair.problem or _count_reasons(pair)
             rows.append(Row([f"{pair.subject} – {pair.opponent}", counted, why]))
     columns = [Column("Pair"), Column("Duels", True), Column("Why")]
-    note = "Ratings are of what was played. sociable resume FOLDER plays what is missing; what could not be scored stays so."
+    note = "Ratings are of what was played. sociable resume DIR plays what is missing; what could not be scored stays so."
     return Table("Pairs whose duels do not all have a result", columns, rows, note) if rows else None
 
 
@@ -335,7 +333,7 @@ def _list_details(run: RunResult) -> Iterator[tuple[str, str]]:
     yield "seed", str(manifest["settings"]["seed"])
     yield "digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
     yield "packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
-    yield "reports of the pairs", f"report.html in each folder beside {Path(run.folder).name}"
+    yield "reports", "every pair's own is report.html in its folder; the figures here are in tournament.json too"
 
 
 def make_tournament_record(tournament: Tournament, ratings: Ratings | None) -> Mapping[str, Any]:
