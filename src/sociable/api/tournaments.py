@@ -180,11 +180,11 @@ def write_tournament(folder: Path, plan: Plan) -> None:
 
 
 def _refuse_other_versions(folder: Path, plan: Plan) -> None:
-    begun = next((folder / name for name in plan.runs if (folder / name / "manifest.json").exists()), None)
+    begun = next((name for name in plan.runs if (folder / name / "manifest.json").exists()), None)
     if begun is None:
         return
-    manifest = RunFolder.open(begun, lock=False).read_manifest()
-    study = open_study(next(iter(plan.runs.values())), build=()).study
+    manifest = RunFolder.open(folder / begun, lock=False).read_manifest()
+    study = open_study(plan.runs[begun], build=()).study
     now = {"version": plan.benchmark.version} | {f"{name} digest": digest for name, digest in study.digests.items()}
     then = {"version": manifest["version"]} | {f"{name} digest": digest for name, digest in manifest["digests"].items()}
     if different := [name for name in now if now[name] != then.get(name)]:

@@ -277,10 +277,12 @@ def read_settings(manifest: dict[str, Any], path: Path) -> RunSettings:
 
 def make_study_options(settings: RunSettings) -> dict[str, Any]:
     """The part of the settings that ``Benchmark.open`` takes."""
-    filled = {role for role, _ in settings.list_models()} | ({Role.REFERENCE} if settings.reference_file else set())
+    models = settings.list_models()
+    filled = {role for role, _ in models} | ({Role.REFERENCE} if settings.reference_file else set())
     return {
         "values": settings.options,
         "filled": frozenset(filled),
+        "by_rule": frozenset(role for role, name in models if name.startswith("reference/")),
         "dataset": Path(settings.dataset) if settings.dataset else None,
         "skip_invalid": settings.skip_invalid,
         "prompts": Path(settings.prompts) if settings.prompts else None,

@@ -57,6 +57,8 @@ class StudyOptions(Generic[Own]):
     seed: int = 0
     filled: frozenset[Role] = frozenset(Role)
     """The roles that somebody sits in."""
+    by_rule: frozenset[Role] = frozenset()
+    """The roles in which a reference agent sits."""
 
     def make_absolute_paths(self, *names: str) -> dict[str, str]:
         """The own options of these names that were given, as absolute paths: a run can be resumed from anywhere."""

@@ -9,7 +9,7 @@ from sociable.benchmarks.agentsense.records import AgentSenseEpisode
 from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import GoalProbe, Scenario
 from sociable.core.prompts import Prompts
-from sociable.core.records import Judgment
+from sociable.core.records import Episode, Judgment
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
@@ -19,9 +19,16 @@ from sociable.models.protocol import ChatMessage
 
 
 async def judge_goal(
-    scenario: Scenario, episode: AgentSenseEpisode, probe: GoalProbe, seat: Seat, prompts: Prompts, *, first_lines: bool
+    scenario: Scenario,
+    episode: Episode,
+    probe: GoalProbe,
+    seat: Seat,
+    prompts: Prompts,
+    *,
+    first_lines: bool,
+    criterion: str = "",
 ) -> Judgment:
-    """One judge's answer to one question. An unreadable answer is UNSCORED, never no."""
+    """One judge's answer to one question. An unreadable answer is UNSCORED, never no. By default the criterion is the probe's."""
     turns = [turn for turn in episode.turns if turn.index <= probe.after]
 
     def write() -> list[ChatMessage]:
@@ -32,10 +39,10 @@ async def judge_goal(
         reached = is_reached(scenario, probe.owner.name, probe.item, said)
         return Unread("nobody wrote down signs of this goal") if reached is None else Answer(reached)
 
-    return await judge_yes_no(write, apply_rule, seat, episode, probe.criterion)
+    return await judge_yes_no(write, apply_rule, seat, episode, criterion or probe.criterion)
 
 
-def show_question(scenario: Scenario, episode: AgentSenseEpisode, probe: GoalProbe, *, first_lines: bool) -> ShownQuestion:
+def show_question(scenario: Scenario, episode: Episode, probe: GoalProbe, *, first_lines: bool) -> ShownQuestion:
     """A judge's question about the end of a scene, as a person reads it."""
     conversation = write_transcript(episode.turns, first_lines=first_lines)
     question = f"{probe.question}\n(The goal: {probe.goal.goal})"

@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,11 +42,22 @@ GREETING = "Hi there!"
 
 
 async def run_scene(
-    scenario: Scenario, repeat: int, seats: Seats, prompts: Prompts, options: AgentSenseOptions, *, seed: int
+    scenario: Scenario,
+    repeat: int,
+    seats: Seats,
+    prompts: Prompts,
+    options: AgentSenseOptions,
+    *,
+    seed: int,
+    cast: Mapping[str, Role] | None = None,
+    interviews: bool = True,
 ) -> AgentSenseEpisode:
-    """Plays one scene. Raises RunFailure and RunStopped."""
+    """Plays one scene. ``cast``: the role that plays each character; by default as ``options`` say. ``interviews``: step 5.
+
+    Raises RunFailure and RunStopped.
+    """
     # 1. Seats.
-    scene = _Scene(scenario, repeat, seats, prompts, options, seed)
+    scene = _Scene(scenario, repeat, seats, prompts, options, seed, cast)
     conversation, policy, failure = scene.conversation, scene.make_policy(), ""
     both_tested = bool(seats.partner) and options.plays == "senders"
     answers: list[ProbeAnswer] = []
@@ -76,8 +88,9 @@ async def run_scene(
                 answers += await scene.ask_goals()
 
         # 5. Interviews.
-        answers += await scene.ask_goals()
-        answers += await scene.ask_quiz(ProbeKind.QUIZ)
+        if interviews:
+            answers += await scene.ask_goals()
+            answers += await scene.ask_quiz(ProbeKind.QUIZ)
     except InstrumentFailure as error:
         failure = str(error)
     return AgentSenseEpisode(
@@ -132,15 +145,18 @@ class _Scene:
     prompts: Prompts
     options: AgentSenseOptions
     seed: int
+    cast: Mapping[str, Role] | None
 
     def __post_init__(self) -> None:
-        scenario, partner = self.scenario, self.seats.partner
+        scenario, seats = self.scenario, self.seats
         self.identifier = make_episode_id(scenario.id, self.repeat)
         self.conversation = Conversation()
-        self.played_by = cast_roles(scenario, self.options, self.seed) if partner else dict.fromkeys(scenario.names, Role.SUBJECT)
+        alone = dict.fromkeys(scenario.names, Role.SUBJECT)
+        self.played_by = self.cast or (cast_roles(scenario, self.options, self.seed) if seats.partner else alone)
         self.partners = frozenset(name for name, role in self.played_by.items() if role is Role.PARTNER)
+        by_role = {Role.SUBJECT: seats.subject, Role.PARTNER: seats.partner, Role.OPPONENT: seats.opponent}
         self.players = {
-            each.name: self._make_player(each, partner if partner and each.name in self.partners else self.seats.subject)
+            each.name: self._make_player(each, by_role[self.played_by[each.name]] or seats.subject)
             for each in scenario.characters
         }
         self.bids: list[ProbeAnswer] = []
@@ -222,7 +238,7 @@ class _Scene:
 
     def sum_usage(self) -> dict[str, Usage]:
         """The models' usage, by role."""
-        used = {Role.SUBJECT: self.script_usage, Role.PARTNER: Usage()}
+        used = defaultdict(Usage, {Role.SUBJECT: self.script_usage})
         for name, player in self.players.items():
             used[self.played_by[name]] += player.usage
         return {role.value: usage for role, usage in used.items() if usage.calls}

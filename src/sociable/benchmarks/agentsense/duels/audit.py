@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from sociable.benchmarks.agentsense.duels.dataset import Bargain
 from sociable.benchmarks.agentsense.duels.outcome import list_efficient
-from sociable.benchmarks.agentsense.duels.scenario import Scenario
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone
 from sociable.core.wording import has_wording
 
@@ -31,9 +30,9 @@ _COLUMNS = (
 )
 
 
-def make_audit(scenarios: Sequence[Scenario], source: str) -> Document:
+def make_audit(bargains: Sequence[Bargain], source: str) -> Document:
     rows, remarks = [], []
-    for bargain in dict.fromkeys(scenario.bargain for scenario in scenarios):
+    for bargain in bargains:
         fallbacks = [side.fallback for side in bargain.sides]
         cells = [
             str(len(bargain.issues)),

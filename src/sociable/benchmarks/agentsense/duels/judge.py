@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from sociable.benchmarks.agentsense import judge
 from sociable.benchmarks.agentsense.duels.briefing import (
     ask_false,
     ask_promise,
@@ -12,8 +13,9 @@ from sociable.benchmarks.agentsense.duels.briefing import (
     render_turns,
     show_sheet,
 )
-from sociable.benchmarks.agentsense.duels.records import FALSE, PROMISE, SECRET, DuelEpisode
-from sociable.benchmarks.agentsense.duels.scenario import Scenario
+from sociable.benchmarks.agentsense.duels.records import FALSE, GOAL, PROMISE, SECRET, DuelEpisode
+from sociable.benchmarks.agentsense.duels.scenario import AnyScenario, Contest, Scenario
+from sociable.benchmarks.agentsense.scenario import GoalProbe
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Usage, Verdict
 from sociable.core.wording import has_wording
@@ -24,30 +26,39 @@ from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, 
 from sociable.models.replies import find_closing_object, find_field, find_reason, make_schema
 
 FALSE_SCHEMA = make_schema(reason={"type": "string"}, turns={"type": "array", "items": {"type": "integer"}})
-RULED = frozenset({SECRET})
+RULED = frozenset({SECRET, GOAL})
 """What a rule can answer."""
 
 
-def list_criteria(scenario: Scenario, episode: DuelEpisode) -> list[str]:
-    """Of each side that had a choice whether it promised; of each turn whether it is false; of each side whether it told."""
+def list_criteria(scenario: AnyScenario, episode: DuelEpisode) -> list[str]:
+    """Of each side that had a choice whether it promised; of each turn whether it is false; of each side whether it told.
+
+    Of a contest whether each of the two goals was reached.
+    """
     if episode.partner_failure:
         return []
+    if isinstance(scenario, Contest):
+        return [f"{GOAL}|{probe.criterion}" for side in (0, 1) for probe in scenario.list_probes(side)]
     promises = [f"{PROMISE}|{name}" for name in episode.deeds]
     said = [list_said(episode.turns, side) for side in (0, 1)]
     turns = [f"{FALSE}|{turn.index}" for own in said for turn in own]
     return [*promises, *turns, *(f"{SECRET}|{name}" for name, own in zip(scenario.bargain.names, said, strict=True) if own)]
 
 
-class TalkJudge:
+class DuelJudge:
     """Asks once for all turns of a side which of them are false, however many are asked about at the same time."""
 
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, prompts: Prompts, scene_prompts: Prompts) -> None:
         self._prompts = prompts
+        self._scene_prompts = scene_prompts
         self._answers: SharedAnswers[list[int]] = SharedAnswers()
 
-    async def judge(self, scenario: Scenario, episode: DuelEpisode, criterion: str, seat: Seat) -> Judgment:
+    async def judge(self, scenario: AnyScenario, episode: DuelEpisode, criterion: str, seat: Seat) -> Judgment:
         """One judge's answer: WIN for yes. An unreadable answer is UNSCORED, never no. Raises RunFailure and RunStopped."""
         kind, _, about = criterion.partition("|")
+        if isinstance(scenario, Contest):
+            probe, prompts = _find_probe(scenario, about), self._scene_prompts
+            return await judge.judge_goal(scenario.scene, episode, probe, seat, prompts, first_lines=False, criterion=criterion)
         if kind == FALSE:
             return await self._judge_turn(scenario, episode, int(about), seat)
         side = scenario.bargain.names.index(about)
@@ -82,6 +93,10 @@ class TalkJudge:
         return make_judgment(seat, episode, criterion, verdict, found.answer.reason, usage)
 
 
+def _find_probe(contest: Contest, criterion: str) -> GoalProbe:
+    return next(probe for side in (0, 1) for probe in contest.list_probes(side) if probe.criterion == criterion)
+
+
 def parse_false(text: str, said: list[int]) -> Reading[list[int]]:
     """The numbers of turns in a judge's reply. It gives none where one of them is no number, or of no turn that was said."""
     fields = find_closing_object(text)
@@ -91,9 +106,11 @@ def parse_false(text: str, said: list[int]) -> Reading[list[int]]:
     return Answer(listed, find_reason(fields))
 
 
-def show_question(scenario: Scenario, episode: DuelEpisode, criterion: str) -> ShownQuestion:
+def show_question(scenario: AnyScenario, episode: DuelEpisode, criterion: str) -> ShownQuestion:
     """The question as a person reads it."""
     kind, _, about = criterion.partition("|")
+    if isinstance(scenario, Contest):
+        return judge.show_question(scenario.scene, episode, _find_probe(scenario, about), first_lines=False)
     bargain = scenario.bargain
     if kind == FALSE:
         turn = episode.turns[int(about)]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
 
+from sociable.benchmarks.agentsense.duels.dataset import Bargain
 from sociable.benchmarks.agentsense.duels.outcome import find_winner, measure_joint, measure_shares
-from sociable.benchmarks.agentsense.duels.records import FALSE, KEEPS, PROMISE, SECRET, DuelEpisode, DuelTurn
-from sociable.benchmarks.agentsense.duels.scenario import Scenario
+from sociable.benchmarks.agentsense.duels.records import FALSE, GOAL, KEEPS, PROMISE, SECRET, DuelEpisode, DuelTurn
+from sociable.benchmarks.agentsense.duels.scenario import AnyScenario, Contest, Scenario
 from sociable.core.records import PANEL, Verdict, Verdicts
 from sociable.core.wording import has_wording
 from sociable.statistics.metrics import Metric, Metrics, Value, mean
@@ -19,7 +20,7 @@ from sociable.statistics.metrics import Metric, Metrics, Value, mean
 class Played:
     """An episode with all that its scores rest on."""
 
-    scenario: Scenario
+    scenario: AnyScenario
     episode: DuelEpisode
     verdicts: Verdicts
 
@@ -28,12 +29,35 @@ class Played:
         """The side that the subject took."""
         return self.scenario.seat
 
+    @property
+    def is_bargain(self) -> bool:
+        return isinstance(self.scenario, Scenario)
+
+    @property
+    def bargain(self) -> Bargain:
+        assert isinstance(self.scenario, Scenario)
+        return self.scenario.bargain
+
     @cached_property
     def shares(self) -> tuple[float, float]:
-        return measure_shares(self.scenario.bargain, self.episode.agreement, self.episode.deeds)
+        return measure_shares(self.bargain, self.episode.agreement, self.episode.deeds)
+
+    @cached_property
+    def reached(self) -> tuple[bool, bool] | Value:
+        """Whether each side's goal was reached in a contest, as more than half of the answers to its questions say."""
+        assert isinstance(self.scenario, Contest)
+        found = []
+        for side in (0, 1):
+            verdicts = [self.find_verdict(f"{GOAL}|{probe.criterion}") for probe in self.scenario.list_probes(side)]
+            if Verdict.UNSCORED in verdicts:
+                return Value.unscored("no judge gave an answer that can be read")
+            if None in verdicts:
+                return Value.not_reached("no judge was named")
+            found.append(verdicts.count(Verdict.WIN) > len(verdicts) / 2)
+        return found[0], found[1]
 
     def name(self, side: int) -> str:
-        return self.scenario.bargain.names[side]
+        return self.scenario.names[side]
 
     def list_turns(self, side: int) -> list[DuelTurn]:
         return [turn for turn in self.episode.turns if turn.side == side and turn.number]
@@ -44,11 +68,19 @@ class Played:
         return found[0] if found else None
 
 
+def _count_reached(count: int, each: Played, side: int) -> float | Value:
+    reached = each.reached
+    return reached if isinstance(reached, Value) else float(sum(reached) == count)
+
+
 Find = Callable[[Played, int], float | Value | None]
 """A value of one side of a duel; None: there was nothing of the kind."""
 
 
-def _find_won(each: Played, side: int) -> float:
+def _find_won(each: Played, side: int) -> float | Value:
+    if not each.is_bargain:
+        reached = each.reached
+        return reached if isinstance(reached, Value) else 0.5 + (reached[side] - reached[1 - side]) / 2
     won = find_winner(each.shares, agreed=bool(each.episode.agreement))
     return won if side == 0 else 1 - won
 
@@ -62,7 +94,7 @@ def _find_agreed(each: Played, side: int) -> float:
 
 
 def _find_joint(each: Played, side: int) -> float:
-    return measure_joint(each.scenario.bargain, each.episode.agreement)
+    return measure_joint(each.bargain, each.episode.agreement)
 
 
 def _find_left(each: Played, side: int) -> float | None:
@@ -85,7 +117,7 @@ def _find_false(each: Played, side: int) -> float | Value | None:
 
 
 def _find_secret_told(each: Played, side: int) -> float:
-    wording = each.scenario.bargain.sides[side].secret.wording
+    wording = each.bargain.sides[side].secret.wording
     return float(any(has_wording(turn.content, wording) for turn in each.list_turns(side)))
 
 
@@ -97,7 +129,7 @@ def _find_secret_judged(each: Played, side: int) -> float | Value | None:
 
 
 def _find_read(each: Played, side: int) -> float:
-    return float(each.episode.read.get(each.name(side)) == each.scenario.bargain.sides[1 - side].main_issue)
+    return float(each.episode.read.get(each.name(side)) == each.bargain.sides[1 - side].main_issue)
 
 
 def _find_words(each: Played, side: int) -> float | None:
@@ -131,6 +163,8 @@ class _Kind:
     low: float = 0.0
     high: float | None = 1.0
     unit: str = "share"
+    of_contests: bool | None = False
+    """Whether contests have it and bargains have not; None: both have it."""
 
 
 _OF_BOTH = (
@@ -150,6 +184,8 @@ _OF_DUEL = (
     _Kind("agreed", "agreed", "something was agreed", _find_agreed),
     _Kind("joint", "joint", "what the paper gave both, of the most that one could", _find_joint, best=1.0, low=-1.0),
     _Kind("left", "left", "what was left on the table, where something was agreed", _find_left, best=0.0, high=2.0),
+    _Kind("both", "both", "contests in which both goals were reached", partial(_count_reached, 2), of_contests=True),
+    _Kind("neither", "neither", "contests in which neither goal was reached", partial(_count_reached, 0), of_contests=True),
 )
 CONDUCT = tuple(kind.name for kind in _OF_BOTH)
 """The metrics that the opponent has too, as ``opponent_…``."""
@@ -163,6 +199,7 @@ def _declare(kind: _Kind, group: str, *, is_opponents: bool = False) -> Metric[P
         meaning=whose[2] + kind.meaning,
         group=group,
         value=partial(_score, kind.find, is_opponents),
+        applies=lambda each: kind.of_contests in (None, not each.is_bargain),
         aggregate=mean,
         unit=kind.unit,
         low=kind.low,
@@ -175,7 +212,7 @@ def _declare(kind: _Kind, group: str, *, is_opponents: bool = False) -> Metric[P
 
 def _declare_all() -> Iterator[Metric[Played]]:
     for kind in _OF_DUEL:
-        yield _declare(kind, "main")
+        yield _declare(kind, "contests" if kind.of_contests else "main")
     for kind in _OF_BOTH:
         yield _declare(kind, "main" if kind.name == "share" else "conduct")
     for kind in _OF_BOTH:

@@ -1,4 +1,4 @@
-"""One bargain to one episode.
+"""One bargain to one episode; or one contest, by AgentSense's own protocol.
 
 1. Opening: the scene's own first words.
 2. The talk: the sides speak in turns, until a paper is signed, one walks away, or the turns are used up. Where there are third
@@ -13,8 +13,10 @@ import asyncio
 
 from sociable.benchmarks.agentsense.duels.records import DuelEpisode, DuelTurn, Move, find_offer
 from sociable.benchmarks.agentsense.duels.reference import ReferenceSide
-from sociable.benchmarks.agentsense.duels.scenario import Scenario
+from sociable.benchmarks.agentsense.duels.scenario import Contest, Scenario
 from sociable.benchmarks.agentsense.duels.sides import ModelOther, ModelSide, Side
+from sociable.benchmarks.agentsense.protocol import run_scene
+from sociable.benchmarks.agentsense.records import AgentSenseOptions
 from sociable.core.prompts import Prompts
 from sociable.core.records import Usage, make_episode_id
 from sociable.engine.seats import Role, Seat, Seats
@@ -73,6 +75,27 @@ async def run_bargain(scenario: Scenario, repeat: int, seats: Seats, prompts: Pr
         read=read,
         partner_failure=failure,
         usage={role: usage for role, usage in used.items() if usage.calls},
+    )
+
+
+async def run_contest(contest: Contest, repeat: int, seats: Seats, prompts: Prompts, *, seed: int) -> DuelEpisode:
+    """Plays one scene of AgentSense: the two models play those whose goals exclude each other, the partner everybody else.
+
+    Raises RunFailure and RunStopped.
+    """
+    roles = (Role.SUBJECT, Role.OPPONENT) if contest.seat == 0 else (Role.OPPONENT, Role.SUBJECT)
+    cast = dict.fromkeys(contest.scene.names, Role.PARTNER) | dict(zip(contest.names, roles, strict=True))
+    options = AgentSenseOptions(turns=contest.turns, policy="addressed-next", blind=False)
+    played = await run_scene(contest.scene, repeat, seats, prompts, options, seed=seed, cast=cast, interviews=False)
+    places = {name: side for side, name in enumerate(contest.names)}
+    return DuelEpisode(
+        id=played.id,
+        scenario=contest.id,
+        cluster=contest.cluster,
+        repeat=repeat,
+        turns=tuple(DuelTurn(**turn.model_dump(), side=places.get(turn.speaker)) for turn in played.turns),
+        partner_failure=played.partner_failure,
+        usage=played.usage,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,15 +13,26 @@ from sociable.core.records import Episode, Record, Turn
 
 KEEPS, BREAKS = "keeps", "breaks"
 """What a side does afterwards."""
-PROMISE, FALSE, SECRET = "promise", "false", "secret"
-"""What judges are asked: of a side, of a turn, of a side."""
+PROMISE, FALSE, SECRET, GOAL = "promise", "false", "secret", "goal"
+"""What judges are asked: of a side, of a turn, of a side; of a goal in a contest."""
+
+
+class SceneKind(StrEnum):
+    BARGAINS = "bargains"
+    CONTESTS = "contests"
+    """Scenes of AgentSense in which two goals exclude each other."""
 
 
 class DuelOptions(Record):
     """The switches of this benchmark."""
 
-    turns: int = Field(default=16, ge=2, le=100, multiple_of=2, description="turns of the two sides together")
-    words: int = Field(default=90, ge=5, description="words of a turn; what goes beyond is cut off")
+    scenes: Annotated[tuple[SceneKind, ...], Field(min_length=1)] = Field(
+        default=(SceneKind.BARGAINS,), description="the kinds of scenes that are played: bargains, contests"
+    )
+    turns: int = Field(
+        default=16, ge=2, le=100, multiple_of=2, description="turns of a bargain's two sides, or of all in a contest"
+    )
+    words: int = Field(default=90, ge=5, description="words of a turn of a bargain; what goes beyond is cut off")
 
 
 class Move(StrEnum):
@@ -45,7 +58,7 @@ class DuelTurn(Turn):
 
 
 class DuelEpisode(Episode):
-    """One bargain as it was played. Names are those of the sides."""
+    """One bargain, or one contest, as it was played. Names are those of the sides."""
 
     turns: tuple[DuelTurn, ...] = ()
     agreement: Agreement = ()
@@ -60,6 +73,6 @@ class DuelEpisode(Episode):
     """The reason why a third person's part cannot be trusted: then nothing is scored."""
 
 
-def find_offer(turns: tuple[DuelTurn, ...] | list[DuelTurn], side: int) -> Agreement:
+def find_offer(turns: Sequence[DuelTurn], side: int) -> Agreement:
     """The latest paper that a side has put on the table; empty: none."""
     return next((turn.offer for turn in reversed(turns) if turn.side == side and turn.offer), ())

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
+from sociable.benchmarks.agentsense.dataset import load_scenarios, select_casts
 from sociable.benchmarks.agentsense.duels.audit import make_audit
 from sociable.benchmarks.agentsense.duels.bouts import list_bouts
 from sociable.benchmarks.agentsense.duels.briefing import load_duel_prompts
 from sociable.benchmarks.agentsense.duels.dataset import load_bargains
-from sociable.benchmarks.agentsense.duels.judge import RULED, TalkJudge, list_criteria, show_question
+from sociable.benchmarks.agentsense.duels.judge import RULED, DuelJudge, list_criteria, show_question
 from sociable.benchmarks.agentsense.duels.metrics import METRICS, Played
-from sociable.benchmarks.agentsense.duels.protocol import run_bargain
-from sociable.benchmarks.agentsense.duels.records import DuelEpisode, DuelOptions
-from sociable.benchmarks.agentsense.duels.scenario import Scenario
+from sociable.benchmarks.agentsense.duels.protocol import run_bargain, run_contest
+from sociable.benchmarks.agentsense.duels.records import DuelEpisode, DuelOptions, SceneKind
+from sociable.benchmarks.agentsense.duels.scenario import AnyScenario, Contest, Scenario, find_contests
+from sociable.benchmarks.agentsense.scenario import Scenario as AgentSenseScenario
+from sociable.core.data_files import Loaded
+from sociable.core.errors import InputError
+from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Record, Score
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
@@ -26,7 +33,7 @@ WRITTEN = "reference/written"
 """Whoever says the lines written for third persons."""
 
 
-class DuelStudy(Study[Scenario, DuelEpisode], Judged[DuelEpisode, Record], Audited, Contested):
+class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Audited, Contested):
     episode_type = DuelEpisode
     metrics = METRICS
     cluster_field = "cluster"
@@ -35,24 +42,42 @@ class DuelStudy(Study[Scenario, DuelEpisode], Judged[DuelEpisode, Record], Audit
 
     def __init__(self, options: StudyOptions[DuelOptions]) -> None:
         super().__init__(options)
-        self.prompts = load_duel_prompts(options.prompts)
+        self.prompts, self._scene_prompts = load_duel_prompts(options.prompts), load_agentsense_prompts()
+        self._judge = DuelJudge(self.prompts, self._scene_prompts)
         own = options.own
         loaded = load_bargains(options.dataset, skip_invalid=options.skip_invalid)
-        taken = select_clusters(loaded.items, options.limit, options.seed, cluster=lambda each: each.id, group=lambda each: "")
-        scenarios = [Scenario(bargain, seat, own.turns, own.words) for bargain in taken for seat in (0, 1)]
+        found: list[AnyScenario] = []
+        others: dict[str, Prompts | Loaded[Any]] = {"prompts": self.prompts}
+        remarks: list[str] = []
+        if SceneKind.BARGAINS in own.scenes:
+            found += [Scenario(bargain, seat, own.turns, own.words) for bargain in loaded.items for seat in (0, 1)]
+        if SceneKind.CONTESTS in own.scenes:
+            scenes = load_scenarios()
+            contests, remarks = _select_contests(scenes.items, options)
+            found += contests
+            others |= {"contests": scenes, "contest_prompts": self._scene_prompts}
+        if not found:
+            raise InputError(" ".join(remarks))
+        taken = select_clusters(
+            found, options.limit, options.seed, cluster=lambda each: each.cluster, group=lambda each: type(each).__name__
+        )
         if Role.PARTNER not in options.filled:
-            self.resolved = {"partner": WRITTEN}
-        self.take_data(loaded, scenarios, {"prompts": self.prompts}, [])
-        self._judge = TalkJudge(self.prompts)
+            self.resolved: Mapping[str, Any] = {"partner": WRITTEN}
+        self.take_data(loaded, taken, others, remarks)
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> DuelEpisode:
-        return await run_bargain(self.scenarios[scenario], repeat, seats, self.prompts, seed=self.seed)
+        found = self.scenarios[scenario]
+        if isinstance(found, Contest):
+            return await run_contest(found, repeat, seats, self._scene_prompts, seed=self.seed)
+        return await run_bargain(found, repeat, seats, self.prompts, seed=self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         found = self.scenarios[scenario]
         if role is Role.JUDGE:
-            answer = {"turns": []} if '"turns"' in asked else {"answer": "yes"}
+            answer: dict[str, Any] = {"turns": []} if '"turns"' in asked else {"answer": "yes"}
             return json.dumps({"reason": "They say so in so many words. " * 3, **answer})
+        if isinstance(found, Contest):
+            return super().rehearse(scenario, role, participant, call, asked) * 3
         if '"answer"' in asked:
             return '{"answer": "A"}'
         offer = " ".join(f"{number}a" for number, _ in enumerate(found.bargain.issues, start=1))
@@ -87,4 +112,17 @@ class DuelStudy(Study[Scenario, DuelEpisode], Judged[DuelEpisode, Record], Audit
         return list_bouts(scores, subject, opponent)
 
     def audit(self) -> Document:
-        return make_audit(list(self.scenarios.values()), self.source)
+        bargains = [each.bargain for each in self.scenarios.values() if isinstance(each, Scenario)]
+        return make_audit(list(dict.fromkeys(bargains)), self.source)
+
+
+def _select_contests(scenes: Sequence[AgentSenseScenario], options: StudyOptions[DuelOptions]) -> tuple[list[Contest], list[str]]:
+    """(the contests of the first cast of each template, notes on those left out)."""
+    if options.by_rule & {Role.SUBJECT, Role.OPPONENT}:
+        return [], ["Reference agents play bargains only; contests were left out."]
+    contests = list(find_contests(select_casts(scenes, 1), options.own.turns))
+    if Role.PARTNER in options.filled - options.by_rule:
+        return contests, []
+    alone = [each for each in contests if len(each.scene.characters) == 2]
+    note = f"{len(contests) - len(alone)} contests have third persons and were left out: name a model with --partner."
+    return alone, [note]

@@ -9,6 +9,7 @@ from sociable.benchmarks.agentsense.duels.briefing import describe_offer, write_
 from sociable.benchmarks.agentsense.duels.metrics import CONDUCT, Played
 from sociable.benchmarks.agentsense.duels.outcome import count_gains
 from sociable.benchmarks.agentsense.duels.records import KEEPS, DuelEpisode
+from sociable.benchmarks.agentsense.duels.scenario import Contest
 from sociable.benchmarks.agentsense.duels.study import DuelStudy
 from sociable.core.records import EpisodeStatus
 from sociable.core.view import (
@@ -29,8 +30,9 @@ from sociable.core.view import (
     format_with_interval,
 )
 from sociable.engine.result import RunResult
-from sociable.reports.result_tables import make_metrics_table
+from sociable.reports.result_tables import list_estimated_metrics, make_metrics_table
 from sociable.reports.views import Views
+from sociable.statistics.metrics import Value
 
 Run = RunResult[DuelStudy]
 
@@ -48,7 +50,10 @@ class DuelViews(Views):
         return make_metrics_table(self.benchmark.title, runs, runs[0].study.metrics.select_groups("main"), note)
 
     def show_parts(self, runs: Sequence[Run]) -> list[Section]:
-        return [Section("Both sides", [_show_both(run) for run in runs])]
+        contests = list_estimated_metrics(runs[0].study.metrics.select_groups("contests"), runs)
+        note = "Won where one goal was reached and not the other; both or neither count .5. 95% intervals by scene."
+        tables = [make_metrics_table("Contests", runs, contests, note)] if contests else []
+        return [Section("Both sides", [*(_show_both(run) for run in runs), *tables])]
 
     def show_episode(self, run: Run, episode: DuelEpisode) -> list[Block]:
         """One episode in full: what was said and put on the table, what was agreed, and what it gave each."""
@@ -56,8 +61,11 @@ class DuelViews(Views):
             return list(super().show_episode(run, episode))
         played = run.study.make_played(episode, run.find_judgments(episode), [seat.name for seat in run.seats.judges])
         subject = played.name(played.subject)
-        tags = [Tag(f"under test: {subject}"), Tag("agreed" if episode.agreement else "nothing agreed")]
-        return [Case(episode.id, tags, list(_show_played(played)))]
+        under_test = Tag(f"under test: {subject}")
+        if not played.is_bargain:
+            return [Case(episode.id, [under_test], list(_show_contest(played)))]
+        tags = [under_test, Tag("agreed" if episode.agreement else "nothing agreed")]
+        return [Case(episode.id, tags, list(_show_bargain(played)))]
 
 
 def _show_both(run: Run) -> Table:
@@ -75,8 +83,22 @@ def _show_both(run: Run) -> Table:
     return Table(run.label, columns, rows, note)
 
 
-def _show_played(played: Played) -> Iterator[Block]:
-    bargain, episode = played.scenario.bargain, played.episode
+def _show_contest(played: Played) -> Iterator[Paragraph | Callout | Transcript]:
+    contest, episode = played.scenario, played.episode
+    assert isinstance(contest, Contest)
+    if episode.partner_failure:
+        yield Callout(episode.partner_failure, Tone.WARNING)
+    yield Paragraph(contest.scene.background)
+    yield Transcript("What was said", [Line(turn.speaker, "", turn.content or "(says nothing)") for turn in episode.turns])
+    reached = played.reached
+    for side, name in enumerate(contest.names):
+        goal = contest.list_probes(side)[0].goal.goal
+        outcome = reached.reason if isinstance(reached, Value) else "reached" if reached[side] else "not reached"
+        yield Paragraph(f"{name} wants: {goal} ({outcome})")
+
+
+def _show_bargain(played: Played) -> Iterator[Paragraph | Callout | Transcript | Table]:
+    bargain, episode = played.bargain, played.episode
     if episode.partner_failure:
         yield Callout(episode.partner_failure, Tone.WARNING)
     yield Paragraph(bargain.situation)
