@@ -27,7 +27,7 @@ from sociable.engine.opening import Watch, make_paths_absolute, open_study
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
-from sociable.engine.settings import RunSettings, add_role_defaults, load_settings, name_pair, strip_endpoint
+from sociable.engine.settings import RoleSettings, RunSettings, add_role_defaults, load_settings, name_pair, strip_endpoint
 from sociable.models.limits import Price
 from sociable.reports.estimates import Asked, make_estimate_document
 from sociable.reports.tournaments import Pair, Tournament, make_tournament_document, make_tournament_record, rate_tournament
@@ -142,9 +142,10 @@ def _refuse_differences(before: Plan, asked: RunSettings, benchmark: Benchmark) 
         values = [getattr(options, name) for options in own]
         if values[0] != values[1]:
             different.append(f"{name} ({values[0]}, now {values[1]})")
-    known = _collect_roles(before)
-    full = add_role_defaults(new, benchmark.role_defaults).roles
-    different += [f"roles.{key}" for key in sorted(new.roles) if key in known and full[key] != known[key]]
+    known, full = _collect_roles(before), add_role_defaults(new, benchmark.role_defaults).roles
+    # Whoever is added may bring settings of its own; all others were there, with these or with what there is by default.
+    others = sorted(new.roles.keys() - {strip_endpoint(new.opponent or ""), Role.OPPONENT})
+    different += [f"roles.{key}" for key in others if full[key] != known.get(key, RoleSettings())]
     if different:
         raise InputError(
             f"All pairs of a tournament are played by the same settings. These differ: {'; '.join(different)}. "
@@ -223,12 +224,11 @@ def estimate_tournament(plan: Plan) -> Document:
         for asked, usage in rehearse_run(each).items():
             used[asked] = used.get(asked, Usage()) + usage
     document = make_estimate_document(replace(opened[0], prices=prices), used)
-    count = f"{len(opened)} run{'s' if len(opened) > 1 else ''}"
-    called = plan.benchmark.scenarios_called
+    duels = sum(len(each.study.scenarios) * each.settings.repeats for each in opened)
     return replace(
         document,
         title=f"Estimate for a tournament of {plan.benchmark.name}",
-        subtitle=f"{count} of {len(opened[0].study.scenarios)} {called} × {opened[0].settings.repeats}",
+        subtitle=f"{len(opened)} pair{'s' if len(opened) > 1 else ''}, {duels:,} {plan.benchmark.scenarios_called} in all",
         summary=replace(
             document.summary, note=document.summary.note.replace("--probe 3 runs three cases first, and tells the time too.", "")
         ),
@@ -250,10 +250,14 @@ def resume_tournament(folder: Path, *, max_cost: float | None = None, watch: Wat
             if is_finished(path):
                 continue
             left = _find_left_over(folder, plan, name)
-            if (path / "manifest.json").exists():
-                played = resume(path, max_cost=left, watch=watch)
-            else:
-                played = run_settings(settings.model_copy(update={"max_cost": left}), path, watch=watch)
+            try:
+                if (path / "manifest.json").exists():
+                    played = resume(path, max_cost=left, watch=watch)
+                else:
+                    played = run_settings(settings.model_copy(update={"max_cost": left}), path, watch=watch)
+            except CostLimitReached as stop:
+                stop.add_note(f"That is what was left of ${plan.max_cost:.4f} for all pairs together.")
+                raise
             report(played)
 
 

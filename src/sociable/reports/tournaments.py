@@ -96,9 +96,11 @@ class Tournament:
     def estimate(self, participant: str, metric: Metric[Any]) -> Estimate:
         """A metric of one participant over all its duels, in whichever role of a run it played them."""
         scores: list[Score] = []
-        for pair in self.pairs:
+        for number, pair in enumerate(self.pairs):
             if pair.run and participant in (pair.subject, pair.opponent):
-                scores += pair.run.scores if participant == pair.subject else _take_opponents_side(pair.run)
+                own = pair.run.scores if participant == pair.subject else _take_opponents_side(pair.run)
+                # The same scenario played with somebody else is one more repeat of it.
+                scores += [each.model_copy(update={"repeat": each.repeat * len(self.pairs) + number}) for each in own]
         return metric.aggregate(metric.name, scores, self.runs[0].study.seed)
 
 
@@ -124,8 +126,13 @@ def rate_tournament(tournament: Tournament) -> Ratings | None:
 
 def make_tournament_document(tournament: Tournament, ratings: Ratings | None) -> Document:
     """The report on a tournament, as far as it has been played."""
-    runs, study = tournament.runs, tournament.runs[0].study if tournament.runs else None
-    size = f", {len(study.scenarios)} {tournament.benchmark.scenarios_called} a pair" if study else ""
+    runs = tournament.runs
+    sizes = sorted({len(run.study.scenarios) for run in runs})
+    size = (
+        f", {'–'.join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))} {tournament.benchmark.scenarios_called} a pair"
+        if runs
+        else ""
+    )
     sections = [
         Section("Ratings", list(_show_ratings(tournament, ratings))),
         Section("Who beat whom", [_make_crosstable(tournament, ratings), *_show_next_bouts(ratings)]),
