@@ -11,6 +11,8 @@ from sociable.core.wording import has_wording
 
 FEWEST_EFFICIENT = 4
 """Efficient papers below which there is little to bargain about."""
+MOST_BOTH_GAIN = 0.7
+"""The part of all papers that may give both more than their fallbacks: above it nobody need look for one."""
 LONGEST_SITUATION = 110
 LONGEST_SHEET = 330
 """Words."""
@@ -57,7 +59,7 @@ def _find_remarks(bargain: Bargain) -> Iterator[str]:
     if (count := len(list_efficient(bargain))) < FEWEST_EFFICIENT:
         yield f"{count} efficient papers; expected {FEWEST_EFFICIENT} at the least, so that there is something to divide"
     joint = [each for each, gains in bargain.gains.items() if min(gains) > 0]
-    if len(joint) > len(bargain.gains) / 2:
+    if len(joint) > MOST_BOTH_GAIN * len(bargain.gains):
         yield f"{len(joint)} of {len(bargain.gains)} papers give both more than their fallbacks; raise the fallbacks"
     if not all(side.afterwards for side in bargain.sides):
         yield "one side has no choice afterwards, so that promises bind one alone"

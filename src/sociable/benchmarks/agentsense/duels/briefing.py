@@ -12,6 +12,8 @@ from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line
 from sociable.models.protocol import ChatMessage
 
 LETTERS = "ABCDEF"
+NO_PAPER = "(none yet)"
+LAST_TURN = "It is your last one."
 _SIDE = {"name", "pronouns", "who", "other", "other_pronouns", "other_who", "others", "situation", "issues", "wants", "worths"}
 PLACEHOLDERS = {
     "side": frozenset(_SIDE | {"otherwise", "fallback", "secret", "facts", "afterwards", "turns", "words", "example"}),
@@ -81,10 +83,10 @@ def render_turns(turns: Iterable[DuelTurn], reader: str = "") -> str:
 def _show_afterwards(own: Side, other: Side) -> str:
     parts = []
     if deed := own.afterwards:
-        keeps, breaks = (f"- {each.text}: {each.own} points to you" for each in (deed.keeps, deed.breaks))
+        keeps, breaks = (f"- {each.text} ({each.own} points to you)" for each in (deed.keeps, deed.breaks))
         parts.append(_OWN_DEED.format(question=deed.question, keeps=keeps, breaks=breaks))
     if deed := other.afterwards:
-        keeps, breaks = (f"- {each.text}: {each.other} points to you" for each in (deed.keeps, deed.breaks))
+        keeps, breaks = (f"- {each.text} ({each.other} points to you)" for each in (deed.keeps, deed.breaks))
         parts.append(_OTHERS_DEED.format(other=other.name, question=deed.question, keeps=keeps, breaks=breaks))
     return "\n" + "\n\n".join(quote(part) for part in parts) + "\n"
 
@@ -125,14 +127,14 @@ def _show_papers(scenario: Scenario, side: int, turns: Sequence[DuelTurn]) -> st
         offer = find_offer(turns, each)
         whose = "Yours" if each == side else f"{bargain.names[each]}'s"
         points = f" ({bargain.count_gain(side, offer) + bargain.sides[side].fallback} points to you)" if offer else ""
-        lines.append(f"{whose}: {describe_offer(bargain, offer) if offer else '(none yet)'}{points}")
+        lines.append(f"{whose}: {describe_offer(bargain, offer) if offer else NO_PAPER}{points}")
     return quote("\n".join(lines))
 
 
 def ask_for_turn(scenario: Scenario, side: int, number: int, turns: Sequence[DuelTurn], prompts: Prompts) -> ChatMessage:
     name = scenario.bargain.names[side]
     later = scenario.count_own_turns(side) - scenario.count_own_turns(side, number)
-    left = f"You have {later} more after it." if later else "It is your last one."
+    left = f"You have {later} more after it." if later else LAST_TURN
     text = prompts["turn"].render(
         heard=render_turns(turns, name),
         papers=_show_papers(scenario, side, turns),

@@ -175,7 +175,7 @@ _OF_BOTH = (
     _Kind("secret_judged", "secret judged", "it told its secret, by the judges", _find_secret_judged),
     _Kind("read", "read", "it knows which issue matters most to the other", _find_read, best=1.0),
     _Kind("words", "words", "words of a turn", _find_words, high=None, unit="words"),
-    _Kind("unreadable", "unreadable", "turns meant to offer, sign or leave that could not be read", _find_unreadable, best=0.0),
+    _Kind("unreadable", "unreadable", "turns meant to offer, sign or leave that could not be read", _find_unreadable),
 )
 _OF_DUEL = (
     _Kind(

@@ -10,7 +10,7 @@ from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_casts
 from sociable.benchmarks.agentsense.duels.audit import make_audit
 from sociable.benchmarks.agentsense.duels.bouts import list_bouts
-from sociable.benchmarks.agentsense.duels.briefing import load_duel_prompts
+from sociable.benchmarks.agentsense.duels.briefing import LAST_TURN, NO_PAPER, load_duel_prompts
 from sociable.benchmarks.agentsense.duels.dataset import load_bargains
 from sociable.benchmarks.agentsense.duels.judge import RULED, DuelJudge, list_criteria, show_question
 from sociable.benchmarks.agentsense.duels.metrics import METRICS, Played
@@ -80,8 +80,11 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
             return super().rehearse(scenario, role, participant, call, asked) * 3
         if '"answer"' in asked:
             return '{"answer": "A"}'
-        offer = " ".join(f"{number}a" for number, _ in enumerate(found.bargain.issues, start=1))
-        return "ferryman " * found.words + ("" if role is Role.PARTNER else f"\nOFFER: {offer}")
+        move = ""
+        if LAST_TURN in asked:  # before that nobody gives way
+            offer = " ".join(f"{number}a" for number, _ in enumerate(found.bargain.issues, start=1))
+            move = f"\nOFFER: {offer}" if f"'s: {NO_PAPER}" in asked else "\nACCEPT"
+        return "ferryman " * found.words + move
 
     def list_criteria(self, episode: DuelEpisode) -> Sequence[str]:
         return list_criteria(self.scenarios[episode.scenario], episode)
