@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from typing_extensions import Unpack
 
 from sociable.api.estimation import rehearse_run
-from sociable.api.runs import load_result, report, resume, run_settings, score, write_document
+from sociable.api.folders import name_new_folder
+from sociable.api.runs import RunOptions, load_result, report, resume, run_settings, score, write_document
 from sociable.api.series import is_series, read_series, write_series
 from sociable.core.errors import CostLimitReached, InputError, RunFolderError
 from sociable.core.records import Record, Usage
@@ -30,12 +32,37 @@ from sociable.engine.seats import Role
 from sociable.engine.settings import RoleSettings, RunSettings, add_role_defaults, load_settings, name_pair, strip_endpoint
 from sociable.models.limits import Price
 from sociable.reports.estimates import Asked, make_estimate_document
-from sociable.reports.tournaments import Pair, Tournament, make_tournament_document, make_tournament_record, rate_tournament
+from sociable.reports.tournaments import Pair, Tournament, make_tournament_document, make_tournament_record
 
 _EACH_OWN = frozenset({"benchmark", "model", "opponent", "roles", "options"})
 """Settings that are compared in a way of their own where models are added."""
 _MAY_CHANGE = frozenset({"max_cost", "max_connections", "prices", "base_url"})
 """Settings on which no reply depends."""
+
+
+def duel(
+    benchmark: str,
+    models: Sequence[str] = (),
+    *,
+    out: str | Path | None = None,
+    anchors: bool = False,
+    config: str | Path | None = None,
+    watch: Watch | None = None,
+    **settings: Unpack[RunOptions],
+) -> Tournament:
+    """Has every pair of models meet, or adds models to the tournament in the folder ``out``, and rates all who take part.
+
+    ``anchors`` adds the benchmark's reference agents of known ability. ``settings`` hold for all runs; ``max_cost`` is for all of
+    them together. Returns the tournament with its ``ratings``; the folder (``out``, or a new one under ``runs``) holds everything
+    else. Raises InputError before anything is spent, and RunStopped when it ended early and can be resumed.
+    """
+    folder = Path(out) if out else None
+    plan = plan_tournament(benchmark, models, folder=folder, anchors=anchors, config=config, **settings)
+    folder = folder or name_new_folder(plan.benchmark.name, "tournament")
+    write_tournament(folder, plan)
+    resume_tournament(folder, watch=watch)
+    report_tournament(folder)
+    return load_tournament(folder)
 
 
 @dataclass(frozen=True)
@@ -289,14 +316,18 @@ def report_tournament(folder: Path, out: Path | None = None) -> tuple[Document, 
 
     ``tournament.json`` is written into the folder as well.
     """
-    plan = read_tournament(folder)
-    tournament = Tournament(plan.benchmark, tuple(map(strip_endpoint, plan.participants)), list(_read_pairs(folder, plan)))
-    rated = rate_tournament(tournament)
+    tournament = load_tournament(folder)
     path = out or folder / "tournament.html"
-    document = write_document(make_tournament_document(tournament, rated), path)
-    record = make_tournament_record(tournament, rated)
-    write_atomically(folder / "tournament.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    document = write_document(make_tournament_document(tournament), path)
+    record = json.dumps(make_tournament_record(tournament), indent=1, ensure_ascii=False)
+    write_atomically(folder / "tournament.json", record + "\n")
     return document, path
+
+
+def load_tournament(folder: str | Path) -> Tournament:
+    """A tournament as far as it has been played, with its ratings. Calls no model."""
+    plan = read_tournament(Path(folder))
+    return Tournament(plan.benchmark, tuple(map(strip_endpoint, plan.participants)), list(_read_pairs(Path(folder), plan)))
 
 
 def _read_pairs(folder: Path, plan: Plan) -> Iterator[Pair]:

@@ -307,6 +307,8 @@ class Contested(ABC):
 
     shown_in_tournaments: ClassVar[Sequence[str]] = ()
     """The metrics that a tournament shows of every participant, beside how often it won."""
+    tournament_remark: ClassVar[str] = ""
+    """A remark that no reader of the ratings should miss."""
 
     @abstractmethod
     def list_bouts(self, scores: Iterable[Score], subject: str, opponent: str) -> list[Bout]:

@@ -76,6 +76,22 @@ class Tournament:
         anchors = (f"reference/{agent}" for agent in self.benchmark.anchors)
         return next((name for name in anchors if name in self.participants), "")
 
+    @cached_property
+    def ratings(self) -> Ratings | None:
+        """The ratings of the largest group of participants that have met, directly or through others; None where nobody has."""
+        bouts = [bout for pair in self.pairs for bout in pair.bouts]
+        if not bouts:
+            return None
+        group = find_groups(bouts)[0]
+        anchor = self.anchor if self.anchor in group else ""
+        return rate([bout for bout in bouts if bout.first in group], anchor=anchor, seed=self.runs[0].study.seed)
+
+    @property
+    def ordered(self) -> Mapping[str, Rating | None]:
+        """All participants with their ratings, the best first; those without one last."""
+        rated = {rating.model: rating for rating in self.ratings.models} if self.ratings else {}
+        return {**rated, **{name: None for name in self.participants if name not in rated}}
+
     def list_results(self, participant: str, other: str = "") -> list[float]:
         """A participant's results, 1, .5 or 0, against one other or all of them."""
         found = []
@@ -114,17 +130,7 @@ def _take_opponents_side(run: RunResult) -> Iterator[Score]:
             yield score
 
 
-def rate_tournament(tournament: Tournament) -> Ratings | None:
-    """The ratings of the largest group of participants that have met, directly or through others; None where nobody has."""
-    bouts = [bout for pair in tournament.pairs for bout in pair.bouts]
-    if not bouts:
-        return None
-    group = find_groups(bouts)[0]
-    anchor = tournament.anchor if tournament.anchor in group else ""
-    return rate([bout for bout in bouts if bout.first in group], anchor=anchor, seed=tournament.runs[0].study.seed)
-
-
-def make_tournament_document(tournament: Tournament, ratings: Ratings | None) -> Document:
+def make_tournament_document(tournament: Tournament) -> Document:
     """The report on a tournament, as far as it has been played."""
     runs = tournament.runs
     sizes = sorted({len(run.study.scenarios) for run in runs})
@@ -134,9 +140,9 @@ def make_tournament_document(tournament: Tournament, ratings: Ratings | None) ->
         else ""
     )
     sections = [
-        Section("Ratings", list(_show_ratings(tournament, ratings))),
-        Section("Who beat whom", [_make_crosstable(tournament, ratings), *_show_next_bouts(ratings)]),
-        Section("How they won", list(_show_conduct(tournament, ratings))),
+        Section("Ratings", list(_show_ratings(tournament))),
+        Section("Who beat whom", [_make_crosstable(tournament), *_show_next_bouts(tournament.ratings)]),
+        Section("How they won", list(_show_conduct(tournament))),
         Section("Cost", [make_cost_block(_name_by_pair(tournament))]),
     ]
     if missing := _make_missing_table(tournament):
@@ -145,22 +151,16 @@ def make_tournament_document(tournament: Tournament, ratings: Ratings | None) ->
         title=f"Tournament: {tournament.benchmark.title}",
         subtitle=f"{tournament.benchmark.name} {tournament.benchmark.version}, {len(tournament.participants)} participants, "
         f"{len(tournament.pairs)} pairs{size}",
-        summary=_make_summary(tournament, ratings),
+        summary=_make_summary(tournament),
         sections=sections,
         details=list(_list_details(runs[0])) if runs else (),
     )
 
 
-def _order(tournament: Tournament, ratings: Ratings | None) -> dict[str, Rating | None]:
-    """All participants, the best first; those without a rating last."""
-    rated = {rating.model: rating for rating in ratings.models} if ratings else {}
-    return {**rated, **{name: None for name in tournament.participants if name not in rated}}
-
-
-def _make_summary(tournament: Tournament, ratings: Ratings | None) -> Table:
+def _make_summary(tournament: Tournament) -> Table:
     metrics = tournament.list_metrics()
     rows = []
-    for name, rating in _order(tournament, ratings).items():
+    for name, rating in tournament.ordered.items():
         results = tournament.list_results(name)
         counts = "–".join(str(results.count(value)) for value in (1, 0.5, 0))
         means = (
@@ -169,10 +169,7 @@ def _make_summary(tournament: Tournament, ratings: Ratings | None) -> Table:
             else [MISSING] * len(metrics)
         )
         rows.append(Row([name, _format_points(rating.points if rating else None), _format_ranks(rating), counts, *means]))
-    if ratings and ratings.anchor:
-        scale = f"{ratings.anchor} has {AVERAGE_POINTS:.0f} points"
-    else:
-        scale = f"the average participant has {AVERAGE_POINTS:.0f} points"
+    scale = f"{_name_standard(tournament.ratings)} has {AVERAGE_POINTS:.0f} points"
     columns = [
         Column("Participant"),
         Column("Rating", True, f"In points, with 95% intervals by {tournament.benchmark.cluster_unit}; {scale}."),
@@ -185,6 +182,11 @@ def _make_summary(tournament: Tournament, ratings: Ratings | None) -> Table:
         "— : nothing to measure."
     )
     return Table("Participants", columns, rows, note)
+
+
+def _name_standard(ratings: Ratings | None) -> str:
+    """Who has 1000 points."""
+    return (ratings and ratings.anchor) or "the average participant"
 
 
 def _format_points(points: Interval | None) -> str:
@@ -201,12 +203,12 @@ def _format_ranks(rating: Rating | None) -> str:
     return f"{rating.best_rank}" if rating.best_rank == rating.worst_rank else f"{rating.best_rank}–{rating.worst_rank}"
 
 
-def _show_ratings(tournament: Tournament, ratings: Ratings | None) -> Iterator[Block]:
+def _show_ratings(tournament: Tournament) -> Iterator[Block]:
+    ratings = tournament.ratings
     if ratings is None:
         yield Callout("No duel has a result yet, so there is nobody to rate.", Tone.WARNING)
         return
-    rated = {rating.model for rating in ratings.models}
-    if left := [name for name in tournament.participants if name not in rated]:
+    if left := [name for name, rating in tournament.ordered.items() if rating is None]:
         text = f"Not rated, since they have met none of the others, not even through a third: {', '.join(left)}."
         yield Callout(text, Tone.WARNING)
     unit = tournament.benchmark.cluster_unit
@@ -217,9 +219,8 @@ def _show_ratings(tournament: Tournament, ratings: Ratings | None) -> Iterator[B
         )
         yield Callout(text, Tone.WARNING)
     marks = [Mark(rating.model, rating.points.value, rating.points.low, rating.points.high) for rating in ratings.models]
-    label = ratings.anchor or "the average participant"
     caption = f"Ratings with 95% intervals, from {ratings.bouts:,} duels in {ratings.scenes} {unit}s"
-    yield IntervalPlot(caption, "points", marks, reference=AVERAGE_POINTS, reference_label=label)
+    yield IntervalPlot(caption, "points", marks, reference=AVERAGE_POINTS, reference_label=_name_standard(ratings))
     if ratings.has_limits:
         yield _make_distinctions_table(ratings)
     yield Table(
@@ -252,8 +253,8 @@ def _make_distinctions_table(ratings: Ratings) -> Table:
     return Table("Who can be told apart", columns, rows, note)
 
 
-def _make_crosstable(tournament: Tournament, ratings: Ratings | None) -> Table:
-    names = list(_order(tournament, ratings))
+def _make_crosstable(tournament: Tournament) -> Table:
+    names = list(tournament.ordered)
     rows = []
     for number, name in enumerate(names, start=1):
         results = [tournament.list_results(name, other) if other != name else [] for other in names]
@@ -284,17 +285,20 @@ def _show_next_bouts(ratings: Ratings | None) -> Iterator[Table]:
     yield Table("Pairs by their ratings: the one named first", columns, rows, "Chances in the next duel, the seats drawn by lot.")
 
 
-def _show_conduct(tournament: Tournament, ratings: Ratings | None) -> Iterator[Block]:
+def _show_conduct(tournament: Tournament) -> Iterator[Block]:
     metrics = tournament.list_metrics()
     if not metrics:
         yield Paragraph("Nothing was measured beside who won.")
         return
-    yield Callout(
+    study: AnyStudy = tournament.runs[0].study
+    assert isinstance(study, Contested)
+    text = (
         "Winning is what each gets for itself. Who wins by false statements or broken promises is not more sociable for it: "
         "look at both, and at how much was gained together."
     )
+    yield Callout(f"{text} {study.tournament_remark}".strip())
     rows = []
-    for name in _order(tournament, ratings):
+    for name in tournament.ordered:
         if results := tournament.list_results(name):
             found = [tournament.estimate(name, metric) for metric in metrics]
             cells = [format_with_interval(each.value, each.low, each.high, 2) for each in found]
@@ -343,11 +347,11 @@ def _list_details(run: RunResult) -> Iterator[tuple[str, str]]:
     yield "reports", "every pair's own is report.html in its folder; the figures here are in tournament.json too"
 
 
-def make_tournament_record(tournament: Tournament, ratings: Ratings | None) -> Mapping[str, Any]:
+def make_tournament_record(tournament: Tournament) -> Mapping[str, Any]:
     """The same as data, for ``tournament.json``. Points, shares and chances as numbers; None where there is no value."""
-    metrics = tournament.list_metrics()
+    ratings, metrics = tournament.ratings, tournament.list_metrics()
     participants = []
-    for name, rating in _order(tournament, ratings).items():
+    for name, rating in tournament.ordered.items():
         results = tournament.list_results(name)
         participants.append(
             {

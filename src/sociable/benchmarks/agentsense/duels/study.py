@@ -38,7 +38,8 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
     metrics = METRICS
     cluster_field = "cluster"
     is_duel = True
-    shown_in_tournaments = ("share", "joint", "kept", "false_statements", "secret_told")
+    shown_in_tournaments = ("share", "agreed", "joint", "kept", "false_statements", "secret_told")
+    tournament_remark = "Whoever signs nothing draws every duel and loses none; how often something was agreed says so."
 
     def __init__(self, options: StudyOptions[DuelOptions]) -> None:
         super().__init__(options)
