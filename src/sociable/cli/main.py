@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -19,6 +19,11 @@ from sociable.cli.new import new_app
 from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report, tell_if_long
 from sociable.cli.review import review
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sociable.engine.settings import RunSettings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -85,9 +90,6 @@ def list_() -> None:
 
 
 def _run(asked: Asked) -> None:
-    from sociable.engine.settings import strip_endpoint
-    from sociable.reports.documents import warn_of_self_judging
-
     if asked.series:
         plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
         folder = asked.out or api.folders.name_new_folder(asked.benchmark.name, name)
@@ -95,8 +97,7 @@ def _run(asked: Asked) -> None:
         _go_on_with_series(folder)
         return
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
-    if strip_endpoint(settings.model) in map(strip_endpoint, settings.judges):
-        messages.print(Text(f"Warning: {warn_of_self_judging(strip_endpoint(settings.model))}"), soft_wrap=True)
+    _warn_of_self_judging([settings.model], settings)
     if asked.out is None and (earlier := api.folders.find_same_run(settings)) and _prefers_resuming(earlier):
         resume(earlier)
         return
@@ -104,6 +105,15 @@ def _run(asked: Asked) -> None:
     with show_progress(folder, hidden="human" in (settings.model, settings.partner, settings.opponent)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
+
+
+def _warn_of_self_judging(models: Iterable[str], settings: RunSettings) -> None:
+    from sociable.engine.settings import strip_endpoint
+    from sociable.reports.documents import warn_of_self_judging
+
+    judges = set(map(strip_endpoint, settings.judges))
+    for model in (name for name in map(strip_endpoint, models) if name in judges):
+        messages.print(Text(f"Warning: {warn_of_self_judging(model)}"), soft_wrap=True)
 
 
 def _prefers_resuming(earlier: Path) -> bool:
@@ -123,6 +133,7 @@ def _duel(asked: Asked) -> None:
     plan = tournaments.plan_tournament(
         asked.benchmark.name, asked.models, folder=asked.out, anchors=asked.anchors, config=asked.config, **asked.settings
     )
+    _warn_of_self_judging(plan.participants, next(iter(plan.runs.values())))
     print_summary(tournaments.estimate_tournament(plan))
     if asked.is_estimate:
         return

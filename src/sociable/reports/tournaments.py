@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from sociable.core.plots import IntervalPlot, Mark
-from sociable.core.records import Estimate, Outcome, Score
+from sociable.core.records import Estimate, Outcome, Score, Usage
 from sociable.core.view import (
     MISSING,
     Block,
@@ -27,8 +27,9 @@ from sociable.core.view import (
 )
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.result import RunResult
+from sociable.engine.seats import Role
 from sociable.engine.study import AnyStudy, Contested
-from sociable.reports.result_tables import make_cost_block, make_metric_columns
+from sociable.reports.result_tables import list_notes, make_metric_columns
 from sociable.statistics.intervals import FEWEST_CLUSTERS, Interval
 from sociable.statistics.metrics import Metric
 from sociable.statistics.ratings import AVERAGE_POINTS, Bout, Rating, Ratings, find_groups, rate
@@ -100,24 +101,32 @@ class Tournament:
                 found += [bout.outcome if bout.first == participant else 1 - bout.outcome for bout in pair.bouts]
         return found
 
-    def list_metrics(self) -> list[Metric[Any]]:
+    @cached_property
+    def metrics(self) -> list[Metric[Any]]:
         """The metrics that are shown of every participant, where any has a value."""
         if not self.runs:
             return []
         study: AnyStudy = self.runs[0].study
         assert isinstance(study, Contested)
         scored = {score.metric for run in self.runs for score in run.scores if score.value is not None}
-        return study.metrics.select_named(*(name for name in study.shown_in_tournaments if {name, f"{_OPPONENT}{name}"} & scored))
+        shown = (name for name in study.shown_in_tournaments if {name, f"{_OPPONENT}{name}"} & scored)
+        return study.metrics.select_named(*shown)
 
-    def estimate(self, participant: str, metric: Metric[Any]) -> Estimate:
-        """A metric of one participant over all its duels, in whichever role of a run it played them."""
-        scores: list[Score] = []
+    @cached_property
+    def estimates(self) -> Mapping[str, list[Estimate]]:
+        """Every participant's ``metrics`` over all its duels, in whichever role of a run it played them."""
+        found = {}
+        for name in self.participants:
+            scores = list(self._list_scores(name))
+            found[name] = [metric.aggregate(metric.name, scores, self.runs[0].study.seed) for metric in self.metrics]
+        return found
+
+    def _list_scores(self, participant: str) -> Iterator[Score]:
         for number, pair in enumerate(self.pairs):
             if pair.run and participant in (pair.subject, pair.opponent):
-                own = pair.run.scores if participant == pair.subject else _take_opponents_side(pair.run)
-                # The same scenario played with somebody else is one more repeat of it.
-                scores += [each.model_copy(update={"repeat": each.repeat * len(self.pairs) + number}) for each in own]
-        return metric.aggregate(metric.name, scores, self.runs[0].study.seed)
+                for score in pair.run.scores if participant == pair.subject else _take_opponents_side(pair.run):
+                    # The same scenario played with somebody else is one more repeat of it.
+                    yield score.model_copy(update={"repeat": score.repeat * len(self.pairs) + number})
 
 
 def _take_opponents_side(run: RunResult) -> Iterator[Score]:
@@ -143,8 +152,12 @@ def make_tournament_document(tournament: Tournament) -> Document:
         Section("Ratings", list(_show_ratings(tournament))),
         Section("Who beat whom", [_make_crosstable(tournament), *_show_next_bouts(tournament.ratings)]),
         Section("How they won", list(_show_conduct(tournament))),
-        Section("Cost", [make_cost_block(_name_by_pair(tournament))]),
+        Section("Cost", [_make_cost_block(tournament)]),
     ]
+    if notes := list_notes(
+        [replace(pair.run, label=f"{pair.subject} – {pair.opponent}") for pair in tournament.pairs if pair.run]
+    ):
+        sections.append(Section("Notes on the pairs", notes))
     if missing := _make_missing_table(tournament):
         sections.insert(1, Section("What is missing", [missing]))
     return Document(
@@ -158,16 +171,11 @@ def make_tournament_document(tournament: Tournament) -> Document:
 
 
 def _make_summary(tournament: Tournament) -> Table:
-    metrics = tournament.list_metrics()
     rows = []
     for name, rating in tournament.ordered.items():
         results = tournament.list_results(name)
         counts = "–".join(str(results.count(value)) for value in (1, 0.5, 0))
-        means = (
-            [format_figure(tournament.estimate(name, metric).value, 2) for metric in metrics]
-            if results
-            else [MISSING] * len(metrics)
-        )
+        means = [format_figure(each.value if results else None, 2) for each in tournament.estimates[name]]
         rows.append(Row([name, _format_points(rating.points if rating else None), _format_ranks(rating), counts, *means]))
     scale = f"{_name_standard(tournament.ratings)} has {AVERAGE_POINTS:.0f} points"
     columns = [
@@ -175,7 +183,7 @@ def _make_summary(tournament: Tournament) -> Table:
         Column("Rating", True, f"In points, with 95% intervals by {tournament.benchmark.cluster_unit}; {scale}."),
         Column("Ranks", True, "The ranks that the data allow, at 95% for all pairs at once."),
         Column("Won–tied–lost", True),
-        *make_metric_columns(metrics),
+        *make_metric_columns(tournament.metrics),
     ]
     note = (
         f"Rating: {scale}; 400 more are ten times the odds to win. 95% intervals by {tournament.benchmark.cluster_unit}. "
@@ -286,8 +294,7 @@ def _show_next_bouts(ratings: Ratings | None) -> Iterator[Table]:
 
 
 def _show_conduct(tournament: Tournament) -> Iterator[Block]:
-    metrics = tournament.list_metrics()
-    if not metrics:
+    if not tournament.metrics:
         yield Paragraph("Nothing was measured beside who won.")
         return
     study: AnyStudy = tournament.runs[0].study
@@ -300,10 +307,9 @@ def _show_conduct(tournament: Tournament) -> Iterator[Block]:
     rows = []
     for name in tournament.ordered:
         if results := tournament.list_results(name):
-            found = [tournament.estimate(name, metric) for metric in metrics]
-            cells = [format_with_interval(each.value, each.low, each.high, 2) for each in found]
+            cells = [format_with_interval(each.value, each.low, each.high, 2) for each in tournament.estimates[name]]
             rows.append(Row([name, format_figure(fmean(results), 2), *cells]))
-    columns = [Column("Participant"), Column("Mean result", True), *make_metric_columns(metrics)]
+    columns = [Column("Participant"), Column("Mean result", True), *make_metric_columns(tournament.metrics)]
     note = f"Over all duels of a participant, in both seats. 95% intervals by {tournament.benchmark.cluster_unit}."
     yield Table("Victory, and what else came of it", columns, rows, note)
 
@@ -333,8 +339,26 @@ def _count_reasons(pair: Pair) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
-def _name_by_pair(tournament: Tournament) -> list[RunResult]:
-    return [replace(pair.run, label=f"{pair.subject} – {pair.opponent}") for pair in tournament.pairs if pair.run]
+def _make_cost_block(tournament: Tournament) -> Block:
+    """Calls, tokens and price of every participant, and of those who were there in all pairs."""
+    used: dict[str, Usage] = defaultdict(Usage)
+    cost: dict[str, float] = defaultdict(float)
+    unknown: set[str] = set()
+    for pair in tournament.pairs:
+        manifest = pair.run.manifest if pair.run else {}
+        for role, usage in manifest.get("usage", {}).items():
+            who = {Role.SUBJECT: pair.subject, Role.OPPONENT: pair.opponent}.get(role, role)
+            used[who] += Usage.model_validate(usage)
+            cost[who] += manifest["cost"].get(role, 0.0)
+            unknown |= set() if role in manifest["cost"] else {who}
+    if not used:
+        return Paragraph("No calls: reference agents and rules use no model.")
+    rows = []
+    for who in [*(name for name in tournament.participants if name in used), *sorted(used.keys() - set(tournament.participants))]:
+        tokens = (f"{count:,}" for count in (used[who].calls, used[who].input_tokens, used[who].output_tokens))
+        rows.append(Row([who, *tokens, "unknown" if who in unknown else f"{cost[who]:.4f}"]))
+    columns = [Column("Who"), *(Column(title, True) for title in ("Calls", "Tokens in", "Tokens out", "US dollars"))]
+    return Table("Calls, tokens and price, of all pairs together", columns, rows, "Times stand in the pairs' own reports.")
 
 
 def _list_details(run: RunResult) -> Iterator[tuple[str, str]]:
@@ -349,7 +373,7 @@ def _list_details(run: RunResult) -> Iterator[tuple[str, str]]:
 
 def make_tournament_record(tournament: Tournament) -> Mapping[str, Any]:
     """The same as data, for ``tournament.json``. Points, shares and chances as numbers; None where there is no value."""
-    ratings, metrics = tournament.ratings, tournament.list_metrics()
+    ratings = tournament.ratings
     participants = []
     for name, rating in tournament.ordered.items():
         results = tournament.list_results(name)
@@ -360,8 +384,8 @@ def make_tournament_record(tournament: Tournament) -> Mapping[str, Any]:
                 "ranks": [rating.best_rank, rating.worst_rank] if rating and rating.best_rank else None,
                 **{word: results.count(value) for word, value in (("won", 1.0), ("tied", 0.5), ("lost", 0.0))},
                 "metrics": {
-                    metric.name: tournament.estimate(name, metric).model_dump(include={"value", "low", "high", "scored"})
-                    for metric in metrics
+                    each.metric: each.model_dump(include={"value", "low", "high", "scored"})
+                    for each in tournament.estimates[name]
                     if results
                 },
             }
