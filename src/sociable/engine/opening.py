@@ -321,6 +321,8 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
 
     One model behind one endpoint with one key and one limit is built once, so that its limits are kept by all who use it.
     """
+    if settings.opponent and not benchmark.load_study_type().is_duel:
+        raise InputError(f"In {benchmark.name} no two models meet: leave --opponent out.")
     if build:
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     built: dict[tuple[str, RoleSettings], Model] = {}

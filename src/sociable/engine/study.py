@@ -123,9 +123,8 @@ class Study(ABC, Generic[S, E, R, M]):
         asked = {*roles, *([Role.JUDGE] if judges else []), *([Role.REFERENCE] if references else [])}
         if self.is_duel and Role.OPPONENT not in asked:
             raise InputError(f"In {benchmark} two models meet: name the other one with --opponent MODEL.")
-        no_duel = {} if self.is_duel else {Role.OPPONENT: "In {benchmark} no two models meet"}
         nothing_judged = {} if isinstance(self, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
-        for role, why in (nothing_judged | no_duel | dict(self.unasked)).items():
+        for role, why in (nothing_judged | dict(self.unasked)).items():
             if role in asked:
                 options = {Role.REFERENCE: "--reference and --reference-file"}.get(role, f"--{role}")
                 raise InputError(f"{why.format(benchmark=benchmark)}: leave {options} out.")

@@ -179,7 +179,12 @@ _OF_BOTH = (
 )
 _OF_DUEL = (
     _Kind(
-        "won", "won", "1 for the larger share, 0 for the smaller, .5 for equal ones and without an agreement", _find_won, best=1.0
+        "won",
+        "won",
+        "1 for the larger share (in contests: for the goal reached alone), 0 for the smaller, .5 otherwise",
+        _find_won,
+        best=1.0,
+        of_contests=None,
     ),
     _Kind("agreed", "agreed", "something was agreed", _find_agreed),
     _Kind("joint", "joint", "what the paper gave both, of the most that one could", _find_joint, best=1.0, low=-1.0),

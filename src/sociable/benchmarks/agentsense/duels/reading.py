@@ -9,11 +9,14 @@ from sociable.benchmarks.agentsense.duels.dataset import Agreement, Bargain
 from sociable.benchmarks.agentsense.duels.records import Move
 from sociable.core.prompts import defuse, put_on_one_line
 
-_MARK = r"[\s*_`#>\"'“”.,:;!|()\[\]–-]"
-_OFFER = re.compile(rf"(?P<before>(?:.*{_MARK})?)\bOFFER\b(?P<rest>.*)", re.IGNORECASE)
-_DECISION = re.compile(rf"(?P<before>(?:.*[.!?:;])?{_MARK}*)\b(?:I\s+)?(?P<word>ACCEPT|LEAVE)\b(?P<rest>.*)", re.IGNORECASE)
-_MARKS = re.compile(f"{_MARK}*")
-_CHOICE = re.compile(rf"{_MARK}*(?:and\b)?{_MARK}*(\d)\s*[.:)-]?\s*([a-z])\b", re.IGNORECASE)
+_MARKS = " \t*_`#>\"'“”.,:;!|()[]–-"
+"""What may stand around a line that does something."""
+_ENDS = (".", "!", "?", ":", ";")
+_OFFER = re.compile(r"\bOFFER\b", re.IGNORECASE)
+_DECISION = re.compile(r"\b(?:I\s+)?(ACCEPT|LEAVE)\b", re.IGNORECASE)
+_CHOICE = re.compile(rf"[{re.escape(_MARKS)}]*(?:and\b)?\s*(\d)\s*[.:)-]?\s*([a-z])\b", re.IGNORECASE)
+MOST = 100
+"""Characters that name the options of an offer at the most."""
 
 
 @dataclass(frozen=True)
@@ -46,47 +49,64 @@ def read_turn(text: str, bargain: Bargain, words: int, on_table: Agreement) -> R
     return Read(" ".join(said[:words]), max(len(said) - words, 0), move, offer, "; ".join(problems))
 
 
-def _read_offer(line: str, bargain: Bargain) -> Read | None:
-    """The offer in a line; None where none is meant: the word stands in a sentence."""
-    found = _OFFER.fullmatch(line)
+def _find_word(pattern: re.Pattern[str], line: str) -> tuple[str, re.Match[str], str] | None:
+    """(what stands before it, the word, what stands behind it): the word that begins the line, or else the last one in it."""
+    found = list(pattern.finditer(line))
     if not found:
         return None
-    choices = _read_choices(found["rest"])
-    begins = _MARKS.fullmatch(found["before"])
+    word = found[-1] if line[: found[0].start()].strip(_MARKS) else found[0]
+    return line[: word.start()], word, line[word.end() :]
+
+
+def _read_offer(line: str, bargain: Bargain) -> Read | None:
+    """The offer in a line; None where none is meant: the word stands in a sentence."""
+    found = _find_word(_OFFER, line)
+    if found is None:
+        return None
+    before, word, rest = found
+    choices = _read_choices(rest)
     if choices is None:
-        is_meant = begins and ("OFFER" in line or found["rest"].lstrip(" *_`").startswith(":"))
+        is_meant = not before.strip(_MARKS) and (word[0].isupper() or rest.lstrip(" *_`").startswith(":"))
         return Read(line, problem="an offer that names no option by number and letter") if is_meant else None
     offer = _make_agreement(choices, bargain)
     if offer is None:
         return Read(line, problem="an offer that does not name one option for every issue")
-    return Read("" if begins else found["before"], move=Move.OFFER, offer=offer)
+    return Read(_strip_marks(before), move=Move.OFFER, offer=offer)
 
 
 def _read_decision(line: str, bargain: Bargain, on_table: Agreement) -> Read | None:
-    """ACCEPT or LEAVE in a line by itself, or at its end; None where neither is meant."""
-    found = _DECISION.fullmatch(line)
-    if not found:
+    """ACCEPT or LEAVE in a line by itself, or in capitals at its end; None where neither is meant."""
+    found = _find_word(_DECISION, line)
+    if found is None:
         return None
-    move, rest, begins = Move(found["word"].lower()), found["rest"], _MARKS.fullmatch(found["before"])
-    if not (begins or found["word"].isupper()):
+    before, word, rest = found
+    begins, in_capitals = not before.strip(_MARKS), word[1].isupper()
+    if not (begins or (in_capitals and before.rstrip(" *_`>").endswith(_ENDS))):
         return None
-    if not _MARKS.fullmatch(rest):
+    move = Move(word[1].lower())
+    if rest.strip(_MARKS):
         named = _read_choices(rest)
         if move is Move.LEAVE or named is None or _make_agreement(named, bargain) != on_table:
-            is_meant = begins and found["word"].isupper()
-            return Read(line, problem=f"more than the word {found['word']}") if is_meant else None
+            return Read(line, problem=f"more than the word {word[1]}") if begins and in_capitals else None
     if move is Move.ACCEPT and not on_table:
         return Read(line, problem="there is no offer of the other's to accept")
-    return Read(found["before"], move=move)
+    return Read(_strip_marks(before), move=move)
+
+
+def _strip_marks(before: str) -> str:
+    """What was said before an offer or a decision in its line, without the marks around it."""
+    return before.rstrip(" *_`#>") if before.strip(_MARKS) else ""
 
 
 def _read_choices(text: str) -> list[tuple[int, str]] | None:
     """The pairs of number and letter that a text consists of; None where it has anything else, or none."""
     pairs, place = list[tuple[int, str]](), 0
+    if len(text) > MOST:
+        return None
     while found := _CHOICE.match(text, place):
         pairs.append((int(found[1]), found[2].lower()))
         place = found.end()
-    return pairs if pairs and _MARKS.fullmatch(text, place) else None
+    return pairs if pairs and not text[place:].strip(_MARKS) else None
 
 
 def _make_agreement(choices: list[tuple[int, str]], bargain: Bargain) -> Agreement | None:
