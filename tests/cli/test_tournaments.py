@@ -261,6 +261,20 @@ def test_additions_that_do_not_fit_are_refused(played: Path, capsys: pytest.Capt
     )
 
 
+def test_judged_later_as_a_whole_and_added_to_by_the_same_judges(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gone = played / "reference-concede--reference-random"
+    shutil.move(gone, "elsewhere")
+    assert sociable("judge", played, "--judge", "reference/rule") == 2
+    assert f"{gone} is not finished" in capsys.readouterr().err
+    shutil.move("elsewhere", gone)
+    assert sociable("judge", played, "--judge", "reference/rule") == 0
+    assert capsys.readouterr().out.endswith("Report: league/tournament.html\n")
+    assert sociable("duel", "agentsense", "--model", "reference/oracle", "--out", played) == 0
+    judges = {tuple(json.loads(file.read_text())["models"]["judges"]) for file in played.glob("*/manifest.json")}
+    assert judges == {("reference/rule",)}
+    assert sociable("score", played) == 0
+
+
 def test_another_version_is_not_added_to(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for file in played.glob("*/manifest.json"):
         manifest = json.loads(file.read_text())

@@ -25,7 +25,7 @@ from sociable.core.records import Record, Usage
 from sociable.core.run_folder import SERIES_FILE, RunFolder, lock_folder, write_atomically
 from sociable.core.view import Document
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.opening import Watch, make_paths_absolute, open_study
+from sociable.engine.opening import Watch, make_paths_absolute, open_study, read_settings
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
@@ -238,7 +238,13 @@ def read_tournament(folder: Path) -> Plan:
     except (ValidationError, StopIteration) as error:
         problem = str(error).splitlines()[0] if str(error) else "no runs"
         raise RunFolderError(f"{folder / SERIES_FILE}: cannot be read ({problem}). Report its runs one by one.") from None
-    return Plan(benchmark, own.participants, runs, own.max_cost)
+    return Plan(benchmark, own.participants, {name: _find_settings(folder / name, runs[name]) for name in runs}, own.max_cost)
+
+
+def _find_settings(path: Path, planned: RunSettings) -> RunSettings:
+    """The settings of a run: those that it was begun by and judged by since, else those that were planned."""
+    begun = (path / "manifest.json").exists()
+    return read_settings(RunFolder.open(path, lock=False).read_manifest(), path) if begun else planned
 
 
 def estimate_tournament(plan: Plan) -> Document:
@@ -300,6 +306,13 @@ def _find_left_over(folder: Path, plan: Plan, name: str) -> float | None:
             f"The pairs that were played cost all of the ${plan.max_cost:.4f}. Nothing is lost: resume with a higher --max-cost."
         )
     return left
+
+
+def require_finished(folder: Path) -> None:
+    """Raises InputError for a tournament some of whose pairs are not finished."""
+    for name in read_tournament(folder).runs:
+        if not is_finished(folder / name):
+            raise InputError(f"{folder / name} is not finished. Play what is missing first: sociable resume {folder}")
 
 
 def is_finished(folder: Path) -> bool:

@@ -21,8 +21,9 @@ from sociable.cli.review import review
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
 
 app = typer.Typer(
@@ -159,6 +160,16 @@ def _show_tournament(folder: Path, out: Path | None = None) -> None:
     say(f"Report: {path}")
 
 
+def _show_results(folder: Path, results: Sequence[RunResult]) -> None:
+    """Writes the report on a run, a series or a tournament, in whose folder the ``results`` are."""
+    if not api.tournaments.is_tournament(folder):
+        show_report(results, out=folder / "report.html")
+        return
+    for each in results:
+        api.runs.report(each)
+    _show_tournament(folder)
+
+
 def _go_on_with_series(folder: Path) -> None:
     with show_progress(folder, hidden=api.series.has_person(folder)) as progress:
         results = api.series.resume_series(folder, watch=progress)
@@ -226,6 +237,8 @@ def judge(
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
             raise InputError(f"Name at least one --judge, or ask people: {asked}.")
         return
+    if api.tournaments.is_tournament(folder):
+        api.tournaments.require_finished(folder)
     with show_progress(folder) as progress:
         results = [
             api.runs.judge(
@@ -240,15 +253,17 @@ def judge(
             )
             for run in api.series.list_folders(folder)
         ]
-    show_report(results, out=folder / "report.html")
+    _show_results(folder, results)
 
 
 @app.command()
 def score(folder: shared.RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
+    if api.tournaments.is_tournament(folder):
+        api.tournaments.require_finished(folder)
     with tell_if_long("Scoring"):
         scored = [api.runs.score(run) for run in api.series.list_folders(folder)]
-    show_report(scored, out=folder / "report.html")
+    _show_results(folder, scored)
 
 
 @app.command()

@@ -95,8 +95,6 @@ class Study(ABC, Generic[S, E, R, M]):
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
     """Roles that nothing is asked of, and why."""
-    is_duel: ClassVar[bool] = False
-    """Whether the subject meets an opponent, who must be named."""
 
     def __init__(self, options: StudyOptions[Any]) -> None:
         """Binds the benchmark: a study of one's own loads its data here. Raises InputError and DataError."""
@@ -121,7 +119,7 @@ class Study(ABC, Generic[S, E, R, M]):
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
         asked = {*roles, *([Role.JUDGE] if judges else []), *([Role.REFERENCE] if references else [])}
-        if self.is_duel and Role.OPPONENT not in asked:
+        if isinstance(self, Contested) and Role.OPPONENT not in asked:
             raise InputError(f"In {benchmark} two models meet: name the other one with --opponent MODEL.")
         nothing_judged = {} if isinstance(self, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
         for role, why in (nothing_judged | dict(self.unasked)).items():

@@ -37,7 +37,6 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
     episode_type = DuelEpisode
     metrics = METRICS
     cluster_field = "cluster"
-    is_duel = True
     shown_in_tournaments = ("share", "agreed", "joint", "kept", "false_statements", "secret_told")
     tournament_remark = "Whoever signs nothing draws every duel and loses none; how often something was agreed says so."
 
