@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from sociable import duel
 from sociable.api import estimation, tournaments
 from sociable.cli import main as cli
 from sociable.statistics.ratings import Bout, rate
@@ -349,11 +350,13 @@ def test_a_limit_holds_for_all_pairs_together(chat_server: Any, capsys: pytest.C
     assert bought == sum(chat_server.requests(f"social:limit-{name}")["total"] for name in "abc")
 
 
-def test_a_killed_tournament_goes_on_and_buys_nothing_twice(start_chat_server: Callable[[float], Any], tmp_path: Path) -> None:
+def test_a_killed_tournament_goes_on_and_buys_nothing_twice(
+    start_chat_server: Callable[[float], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     def start(*arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def duel(server: Any, out: str) -> list[str]:
+    def name_duel(server: Any, out: str) -> list[str]:
         models = name_models(*(f"openai-compatible/social:{name}@{server.url}" for name in "ab"), "reference/concede")
         return [
             "duel",
@@ -373,12 +376,14 @@ def test_a_killed_tournament_goes_on_and_buys_nothing_twice(start_chat_server: C
         return Counter({request["digest"]: request["count"] for request in server.requests()["requests"]})
 
     whole, slow = start_chat_server(0.0), start_chat_server(25.0)
-    assert sociable(*duel(whole, "whole")) == 0
+    assert sociable(*name_duel(whole, "whole")) == 0
     expected = count(whole)
-    process = start(*duel(slow, "killed"))
+    process = start(*name_duel(slow, "killed"))
     while slow.requests()["total"] < sum(expected.values()) // 2:
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
+    assert sociable("duel", "agentsense", "--model", "reference/random", "--out", "killed") == 2
+    assert "killed is in use by another process" in capsys.readouterr().err
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     assert not Path("killed/tournament.json").exists()
@@ -390,6 +395,9 @@ def test_a_killed_tournament_goes_on_and_buys_nothing_twice(start_chat_server: C
 
 
 def test_in_python_as_on_the_command_line(played: Path) -> None:
-    plan = tournaments.plan_tournament("agentsense", ["reference/oracle"], folder=played)
-    assert plan.participants == (*THREE, "reference/oracle")
-    assert len(plan.new) == 3
+    league = duel("agentsense", THREE, limit=2, out="other")
+    assert league.ratings == tournaments.load_tournament(played).ratings
+    assert read_record(Path("other")) == read_record(played)
+    assert [pair.name for pair in duel("agentsense", ["reference/oracle"], out="other").pairs[3:]] == [
+        f"{name}--reference-oracle".replace("/", "-") for name in THREE
+    ]

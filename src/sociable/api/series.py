@@ -52,15 +52,20 @@ def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
         settings = make_paths_absolute(settings)
         open_study(settings)
         described[name] = settings.model_dump(mode="json")
+    make_folder(folder)
     write_series(folder, described)
 
 
-def write_series(folder: Path, runs: Mapping[str, Any], **noted: Any) -> None:
-    """Notes which runs there are, described as JSON, and what else is ``noted`` of them. Raises StorageFailure."""
+def make_folder(folder: Path) -> None:
+    """Makes the folder of a series, if it is not there. Raises StorageFailure."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageFailure(f"Cannot make {folder}: {error}. Choose another folder with --out.") from error
+
+
+def write_series(folder: Path, runs: Mapping[str, Any], **noted: Any) -> None:
+    """Notes which runs there are, described as JSON, and what else is ``noted`` of them. Raises StorageFailure."""
     write_atomically(folder / SERIES_FILE, json.dumps({**noted, "runs": runs}, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -19,10 +19,10 @@ from typing_extensions import Unpack
 from sociable.api.estimation import rehearse_run
 from sociable.api.folders import name_new_folder
 from sociable.api.runs import RunOptions, load_result, report, resume, run_settings, score, write_document
-from sociable.api.series import is_series, read_series, write_series
+from sociable.api.series import is_series, make_folder, read_series, write_series
 from sociable.core.errors import CostLimitReached, InputError, RunFolderError
 from sociable.core.records import Record, Usage
-from sociable.core.run_folder import SERIES_FILE, RunFolder, lock_folder, write_atomically
+from sociable.core.run_folder import SERIES_FILE, RunFolder, hold_lock, write_atomically
 from sociable.core.view import Document
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.opening import Watch, make_paths_absolute, open_study, read_settings
@@ -31,7 +31,7 @@ from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.engine.settings import RoleSettings, RunSettings, add_role_defaults, load_settings, name_pair, strip_endpoint
 from sociable.models.limits import Price
-from sociable.reports.estimates import Asked, make_estimate_document
+from sociable.reports.estimates import Asked, describe_rehearsal, make_usage_table
 from sociable.reports.tournaments import Pair, Tournament, make_tournament_document, make_tournament_record
 
 _EACH_OWN = frozenset({"benchmark", "model", "opponent", "roles", "options"})
@@ -147,14 +147,8 @@ def _ask(
     asked = load_settings(benchmark.name, file, elsewhere=participants, beside=list_benchmark_names(), **named)
     if Role.OPPONENT in asked.roles:
         raise InputError(f"{config}: everybody sits in both roles in a tournament. Write [roles.subject]; it holds for both.")
-    return _seat_alike(asked)
-
-
-def _seat_alike(settings: RunSettings) -> RunSettings:
-    roles = settings.roles
-    return (
-        settings.model_copy(update={"roles": roles | {Role.OPPONENT: roles[Role.SUBJECT]}}) if Role.SUBJECT in roles else settings
-    )
+    seated = {Role.OPPONENT: asked.roles[Role.SUBJECT]} if Role.SUBJECT in asked.roles else {}
+    return asked.model_copy(update={"roles": asked.roles | seated})
 
 
 def _refuse_differences(before: Plan, asked: RunSettings, benchmark: Benchmark) -> None:
@@ -201,8 +195,13 @@ def write_tournament(folder: Path, plan: Plan) -> None:
     """
     for name in plan.new:
         open_study(plan.runs[name])
-    if plan.new:
-        _refuse_other_versions(folder, plan)
+    _refuse_other_versions(folder, plan)
+    make_folder(folder)
+    with hold_lock(folder):
+        _note(folder, plan)
+
+
+def _note(folder: Path, plan: Plan) -> None:
     noted = _Noted(participants=plan.participants, max_cost=plan.max_cost).model_dump(mode="json")
     write_series(folder, {name: settings.model_dump(mode="json") for name, settings in plan.runs.items()}, tournament=noted)
 
@@ -256,15 +255,13 @@ def estimate_tournament(plan: Plan) -> Document:
         prices |= each.prices
         for asked, usage in rehearse_run(each).items():
             used[asked] = used.get(asked, Usage()) + usage
-    document = make_estimate_document(replace(opened[0], prices=prices), used)
     duels = sum(len(each.study.scenarios) * each.settings.repeats for each in opened)
-    return replace(
-        document,
+    caption = describe_rehearsal(plan.benchmark)
+    return Document(
         title=f"Estimate for a tournament of {plan.benchmark.name}",
         subtitle=f"{len(opened)} pair{'s' if len(opened) > 1 else ''}, {duels:,} {plan.benchmark.scenarios_called} in all",
-        summary=replace(
-            document.summary, note=document.summary.note.replace("--probe 3 runs three cases first, and tells the time too.", "")
-        ),
+        summary=make_usage_table(caption, used, prices, "Tokens are estimated from characters."),
+        sections=[],
     )
 
 
@@ -273,11 +270,11 @@ def resume_tournament(folder: Path, *, max_cost: float | None = None, watch: Wat
 
     ``max_cost`` takes the place of the limit so far.
     """
-    with lock_folder(folder):
+    with hold_lock(folder):
         plan = read_tournament(folder)
         if max_cost is not None:
             plan = replace(plan, max_cost=max_cost)
-            write_tournament(folder, plan)
+            _note(folder, plan)
         for name, settings in plan.runs.items():
             path = folder / name
             if is_finished(path):

@@ -77,7 +77,7 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageFailure(f"Cannot make {path}: {error}. Choose another folder with --out.") from error
-        folder = cls(path, lock_folder(path))
+        folder = cls(path, _acquire_lock(path))
         if (path / "manifest.json").exists():
             folder.close()
             raise RunFolderError(f"{path} holds a run already. Go on with: sociable resume {path}, or choose another --out.")
@@ -95,7 +95,7 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
                 inside = ", ".join(str(each.parent) for each in sorted(path.glob("*/manifest.json"))) or "none that was begun"
                 raise RunFolderError(f"{path} holds several runs; name one of them: {inside}.")
             raise RunFolderError(f"{path} is not a run folder: it has no manifest.json. Name a folder that `sociable run` made.")
-        return cls(path, lock_folder(path) if lock else None)
+        return cls(path, _acquire_lock(path) if lock else None)
 
     def close(self) -> None:
         if self._lock is not None:
@@ -148,8 +148,17 @@ def _make_read_error(path: Path, error: OSError) -> RunFolderError:
     return RunFolderError(f"{path} cannot be read: {error}. Ask its owner, or copy it to a place of your own.")
 
 
-def lock_folder(path: Path) -> filelock.BaseFileLock:
-    """The lock of a folder, held until it is released. Raises RunFolderError where another process has it, and StorageFailure."""
+@contextlib.contextmanager
+def hold_lock(path: Path) -> Iterator[None]:
+    """Keeps other processes out of a folder. Raises RunFolderError where one is in it, and StorageFailure."""
+    lock = _acquire_lock(path)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquire_lock(path: Path) -> filelock.BaseFileLock:
     lock = filelock.FileLock(path / ".lock")
     try:
         lock.acquire(timeout=0)
