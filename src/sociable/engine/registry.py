@@ -75,8 +75,9 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
             known = ", ".join(f"reference/{each}" for each in agents) or "none"
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
         if "@" in agent and agent not in agents and not _is_graded(agent, benchmark.graded_agents):
-            who = " and ".join(f"reference/{each}" for each in benchmark.graded_agents)
-            raise InputError(f"'{name}': only {who} take a number, from 0 to 1, as in reference/oracle@0.3.")
+            takes = "takes" if len(benchmark.graded_agents) == 1 else "take"
+            who = f"the {' and '.join(benchmark.graded_agents)} {takes}"
+            raise InputError(f"'{name}': only {who} a number, between 0 and 1, as in reference/oracle@0.3.")
         return Seat(role, name, None, own.sampling)
     return Seat(role, strip_endpoint(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)
 

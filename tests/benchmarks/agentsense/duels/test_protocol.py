@@ -139,10 +139,10 @@ def test_papers_on_the_table_are_told_in_words_and_in_own_points(make_scenario: 
     model = Answering(talk("Hm."))
     seats = Seats(Seat(Role.SUBJECT, "m", model, Sampling()), opponent=seat(Role.OPPONENT, talk("OFFER: 1b 2b 3a")))
     play_seats(make_scenario(turns=4), seats)
-    asked = [last for _, _, last in model.requests if "This is turn 2" in last][0]
+    asked = next(last for _, _, last in model.requests if "This is turn 2" in last)
     assert "Bo's: 1b The shed: to both; 2b The pond: kept; 3a The tools: to Ada (70 points to you)" in asked
     assert "Yours: (none yet)" in asked
-    assert "It is your last one." in [last for _, _, last in model.requests if "This is turn 4" in last][0]
+    assert "It is your last one." in next(last for _, _, last in model.requests if "This is turn 4" in last)
 
 
 def test_words_of_others_are_quoted(make_scenario: MakeScenario) -> None:
@@ -259,7 +259,7 @@ def test_a_run_needs_an_opponent_and_others_refuse_one(tmp_path: Path) -> None:
         runs.run("agentsense-duels", "reference/concede", out=tmp_path / "a")
     with pytest.raises(InputError, match="In hsii-cot no two models meet: leave --opponent out"):
         runs.run("hsii-cot", "reference/oracle", opponent="reference/oracle", out=tmp_path / "b")
-    with pytest.raises(InputError, match="only reference/oracle and reference/concede take a number, from 0 to 1"):
+    with pytest.raises(InputError, match="only the oracle and concede take a number, between 0 and 1"):
         runs.run("agentsense-duels", "reference/random@0.3", opponent="reference/concede", out=tmp_path / "c")
     with pytest.raises(InputError, match="cannot be the opponent; reference agents for that role: reference/oracle"):
         runs.run("agentsense-duels", "reference/concede", opponent="reference/rule", out=tmp_path / "d")
