@@ -150,7 +150,7 @@ def make_tournament_document(tournament: Tournament) -> Document:
     )
     sections = [
         Section("Ratings", list(_show_ratings(tournament))),
-        Section("Who beat whom", [_make_crosstable(tournament), *_show_next_bouts(tournament.ratings)]),
+        Section("Who beat whom", [_make_crosstable(tournament), *_show_pairs(tournament)]),
         Section("How they won", list(_show_conduct(tournament))),
         Section("Cost", [_make_cost_block(tournament)]),
     ]
@@ -265,32 +265,37 @@ def _make_crosstable(tournament: Tournament) -> Table:
     names = list(tournament.ordered)
     rows = []
     for number, name in enumerate(names, start=1):
-        results = [tournament.list_results(name, other) if other != name else [] for other in names]
-        means = [fmean(each) if each else None for each in results]
+        means = [_average(tournament.list_results(name, other)) if other != name else None for other in names]
         rows.append(Row([f"{number}. {name}", *(format_figure(mean, 2) for mean in means)], shades=[None, *means]))
     columns = [Column("Participant"), *(Column(f"{number}.", True) for number in range(1, len(names) + 1))]
     note = "The mean result of the participant in whose row it stands: 1 where it won, 0.5 where neither did, 0 where it lost."
     return Table("Each against each", columns, rows, note)
 
 
-def _show_next_bouts(ratings: Ratings | None) -> Iterator[Table]:
-    """How the next duel of every pair would go, by the ratings."""
+def _show_pairs(tournament: Tournament) -> Iterator[Table]:
+    """How the next duel of every pair would go by the ratings, beside what came of those that were played."""
+    ratings = tournament.ratings
     if ratings is None:
         return
     places = [rating.model for rating in ratings.models]
-    rows = [
-        Row(
-            [
-                f"{each.better} – {each.worse}",
-                _format_points(each.points),
-                *(format_figure(chance, 2) for chance in (each.win, each.tie, 1 - each.win - each.tie)),
-                "yes" if each.is_sure else "no",
-            ]
-        )
-        for each in sorted(ratings.differences, key=lambda each: (places.index(each.better), places.index(each.worse)))
-    ]
-    columns = [Column("Pair"), *(Column(title, True) for title in ("Points ahead", "Wins", "Ties", "Loses")), Column("Sure")]
-    yield Table("Pairs by their ratings: the one named first", columns, rows, "Chances in the next duel, the seats drawn by lot.")
+    rows = []
+    for each in sorted(ratings.differences, key=lambda each: (places.index(each.better), places.index(each.worse))):
+        chances = (each.win, each.tie, 1 - each.win - each.tie)
+        shown = (*chances, each.win + each.tie / 2, _average(tournament.list_results(each.better, each.worse)))
+        figures = [_format_points(each.points), *(format_figure(value, 2) for value in shown)]
+        rows.append(Row([f"{each.better} – {each.worse}", *figures, "yes" if each.is_sure else "no"]))
+    numbers = ("Points ahead", "Wins", "Ties", "Loses", "Expected", "Mean result")
+    note = (
+        "Chances of the one named first in the next duel, the seats drawn by lot, and the mean result expected by them. Where "
+        "what was played is far from it, who meets whom matters more than one scale can say."
+    )
+    yield Table(
+        "Pairs by their ratings", [Column("Pair"), *(Column(title, True) for title in numbers), Column("Sure")], rows, note
+    )
+
+
+def _average(results: Sequence[float]) -> float | None:
+    return fmean(results) if results else None
 
 
 def _show_conduct(tournament: Tournament) -> Iterator[Block]:
@@ -399,7 +404,10 @@ def make_tournament_record(tournament: Tournament) -> Mapping[str, Any]:
         "seat": asdict(ratings.seat) if ratings else None,
         "tie": asdict(ratings.tie) if ratings else None,
         "participants": participants,
-        "pairs": [asdict(each) for each in ratings.differences] if ratings else [],
+        "pairs": [
+            {**asdict(each), "result": _average(tournament.list_results(each.better, each.worse))}
+            for each in (ratings.differences if ratings else ())
+        ],
         "missing": [
             {
                 "subject": pair.subject,
