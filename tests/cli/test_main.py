@@ -200,6 +200,21 @@ def test_show_prompt_shows_what_each_role_would_be_sent(capsys: pytest.CaptureFi
     assert "You can speak to one character only" in shown
 
 
+@pytest.mark.parametrize("benchmark", ["hsii", "anteval-hidden", "agentsense-duels"])
+def test_show_of_a_case_shows_it_as_data(benchmark: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("show", benchmark) == 0
+    case = capsys.readouterr().out.splitlines()[0]
+    assert sociable("show", benchmark, case) == 0
+    assert isinstance(json.loads(capsys.readouterr().out), dict)
+
+
+def test_show_prompt_of_a_duel_shows_both_sides_and_third_persons(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("show", "agentsense-duels", "six-weeks-of-summer#2", "--prompt") == 0
+    shown = capsys.readouterr().out
+    for heading in ("subject · Piotr", "opponent · Marta", "partner · Halina", "judge ·"):
+        assert heading in shown
+
+
 def test_show_prompt_of_a_town_is_in_the_order_of_time_and_each_purpose_once(capsys: pytest.CaptureFixture[str]) -> None:
     model = f"python:{Path(__file__).parents[1] / 'benchmarks' / 'stss' / 'town_model.py'}:reply"
     run = ("run", "stss", "--model", model, "--partner", "reference/residents", "--option", 'tasks=["soup-swap"]')

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import to_jsonable_python
 from rich.text import Text
 
 from sociable.api import runs
@@ -114,7 +115,7 @@ def show_case(benchmark: str, item: str, prompt: bool, settings: dict[str, Any])
         scenarios = runs.load_study(benchmark, **settings).scenarios
         if item and item not in scenarios:
             raise InputError(f"{benchmark} has no case '{item}'. `sociable show {benchmark}` lists them.")
-        for text in [json.dumps(scenarios[item].model_dump(), indent=1, ensure_ascii=False)] if item else scenarios:
+        for text in [json.dumps(to_jsonable_python(scenarios[item]), indent=1, ensure_ascii=False)] if item else scenarios:
             say(make_displayable(text))
         return
     order = list(Role)

@@ -87,8 +87,10 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     """The warnings that a reader of the scores must know."""
     models = manifest["models"]
     notes = []
-    if models["subject"] in (*models["judges"], *manifest.get("rubric", {}).get("raters", ())):
-        notes.append(warn_of_self_judging(models["subject"]))
+    judging = {*models["judges"], *manifest.get("rubric", {}).get("raters", ())}
+    notes += [
+        warn_of_self_judging(each) for each in dict.fromkeys((models["subject"], models.get("opponent"))) if each in judging
+    ]
     if "reference/rule" in models["judges"]:
         notes.append(
             "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "

@@ -61,7 +61,8 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
         taken = select_clusters(
             found, options.limit, options.seed, cluster=lambda each: each.cluster, group=lambda each: type(each).__name__
         )
-        if Role.PARTNER not in options.filled:
+        has_others = any(isinstance(each, Scenario) and each.bargain.others for each in taken)
+        if has_others and Role.PARTNER not in options.filled:
             self.resolved: Mapping[str, Any] = {"partner": WRITTEN}
         self.take_data(loaded, taken, others, remarks)
 
