@@ -153,9 +153,8 @@ def test_a_fourth_is_added_and_nothing_is_played_again(played: Path, capsys: pyt
 
 
 def test_anchors_make_a_scale(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        sociable("duel", "agentsense-duels", "--model", "reference/oracle", "--anchors", "--limit", "1", "--out", "league") == 0
-    )
+    named = name_models("reference/oracle", "reference/random")
+    assert sociable("duel", "agentsense-duels", *named, "--anchors", "--limit", "1", "--out", "league") == 0
     record = read_record(Path("league"))
     assert len(record["participants"]) == 6
     assert record["anchor"] == "reference/concede@0.3"
@@ -163,6 +162,8 @@ def test_anchors_make_a_scale(capsys: pytest.CaptureFixture[str]) -> None:
     assert points["reference/concede@0.3"] == 1000
     assert points["reference/oracle"] > points["reference/random"]
     assert "1 scenes are too few for intervals" in " ".join(capsys.readouterr().out.split())
+    assert sociable("duel", "agentsense", "--anchors", "--out", "league") == 2
+    assert "Nobody is named who is not in league already" in capsys.readouterr().err
 
 
 def test_what_is_missing_is_said_and_the_others_are_rated(played: Path) -> None:
@@ -212,7 +213,6 @@ def test_an_estimate_spends_nothing_and_writes_nothing(chat_server: Any, capsys:
         (("agentsense", "--model", "reference/concede"), "needs two models or more"),
         (("agentsense",), "needs two models or more"),
         (("agentsense", *name_models("reference/concede", "reference/concede")), "named twice"),
-        (("agentsense", *name_models("reference/concede@0.3"), "--anchors"), "named twice"),
         (
             ("hsii", *name_models("reference/oracle", "reference/random")),
             "no two models meet; they do in: agentsense, agentsense-duels",

@@ -96,16 +96,17 @@ def plan_tournament(
 ) -> Plan:
     """The tournament of ``models``, or the one in ``folder`` with them added. Spends nothing.
 
-    ``anchors`` adds the benchmark's reference agents of known ability. ``given`` are settings of all runs, with the names of
-    ``RunSettings``; in a tournament that is there already they may be left out, and must not differ. Every run is checked as
-    it would be on its own. Raises InputError.
+    ``anchors`` adds the benchmark's reference agents of known ability, where they do not take part already. ``given`` are
+    settings of all runs, with the names of ``RunSettings``; in a tournament that is there already they may be left out, and must
+    not differ. Every run is checked as it would be on its own. Raises InputError.
     """
     found = find_duels(benchmark)
     if folder and (folder / "manifest.json").exists():
         raise InputError(f"{folder} holds a single run. Choose another --out for a tournament.")
     before = read_tournament(folder) if folder and is_series(folder) else None
     known = {strip_endpoint(name) for name in (before.participants if before else ())}
-    added = [*models, *(f"reference/{agent}" for agent in found.anchors if anchors)]
+    agents = [f"reference/{agent}" for agent in found.anchors if anchors]
+    added = [*models, *(name for name in agents if name not in known.union(models))]
     if len({strip_endpoint(name) for name in added}) < len(added):
         raise InputError("A model is named twice; nobody can meet itself.")
     if again := [name for name in added if strip_endpoint(name) in known]:
@@ -113,8 +114,12 @@ def plan_tournament(
             f"{strip_endpoint(again[0])} takes part in {folder} already: leave it out. "
             f"What is missing is played by: sociable resume {folder}"
         )
+    if before and not added:
+        raise InputError(
+            f"Nobody is named who is not in {folder} already. What is missing is played by: sociable resume {folder}"
+        )
     participants = (*(before.participants if before else ()), *added)
-    if len(participants) < 2 or not added:
+    if len(participants) < 2:
         raise InputError("A tournament needs two models or more: name each with --model, or add reference agents with --anchors.")
     pairs = [pair for pair in combinations(participants, 2) if not known.issuperset(map(strip_endpoint, pair))]
     asked = {pair: _ask(found, pair, participants, config, given) for pair in pairs}

@@ -98,7 +98,7 @@ def _run(asked: Asked) -> None:
         _go_on_with_series(folder)
         return
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
-    _warn_of_self_judging([settings.model], settings)
+    _warn_of_self_judging(filter(None, (settings.model, settings.opponent)), settings)
     if asked.out is None and (earlier := api.folders.find_same_run(settings)) and _prefers_resuming(earlier):
         resume(earlier)
         return
