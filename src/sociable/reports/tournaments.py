@@ -222,7 +222,7 @@ def _show_ratings(tournament: Tournament) -> Iterator[Block]:
     unit = tournament.benchmark.cluster_unit
     if not ratings.has_limits:
         text = (
-            f"{ratings.scenes} {unit}s are too few for intervals and for ranks, which need {FEWEST_CLUSTERS}: "
+            f"Intervals and ranks need duels in {FEWEST_CLUSTERS} {unit}s, and these are in {ratings.scenes}: "
             "the order below may be chance."
         )
         yield Callout(text, Tone.WARNING)

@@ -36,7 +36,7 @@ IMAGINARY_SCENES = 2.0
 
 Two scenes are four bouts: two won and two lost, ties counting as half of each, as Agresti and Coull 1998 ("Approximate is better
 than 'exact'", American Statistician 52) add to a proportion so that its interval holds near 0 and 1 too. Among the 48 bouts of
-the smallest tournament they draw a difference in by some four hundredths; among several opponents by less.
+the smallest tournament they draw a difference in by two to nine hundredths, a large one more; among several opponents by less.
 """
 
 RESAMPLES = 2000
@@ -44,8 +44,8 @@ RESAMPLES_AT_ONCE = 250
 """Resamples that are fitted together: some tens of megabytes for twenty models."""
 
 _MOST_STEPS = 100
-_LEAST_VARIED = 0.5
-"""Weights of a smaller prior vary like those of so many scenes: gamma weights of less are mostly 0 to a computer."""
+_LEAST_DRAWN = 0.5
+"""A smaller prior is not drawn: gamma weights of so few bouts are mostly 0 to a computer."""
 _CLOSE_ENOUGH = 1e-10
 """Twice the log likelihood that another step would gain."""
 
@@ -115,11 +115,12 @@ def rate(bouts: Iterable[Bout], *, anchor: str = "", seed: int = 0, imaginary: f
 
     Source: see above for the model. Limits: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8
     (whole clusters are drawn), with percentiles taken further out for few clusters (Hesterberg 2015, "What teachers should know
-    about the bootstrap", section 4.5). The imaginary bouts are drawn as well, with gamma weights (Rubin 1981, "The Bayesian
-    bootstrap"), else somebody who won every bout would seem known exactly. Ranks: Mogstad, Romano, Shaikh and Wilhelm 2024,
-    "Inference for ranks", Review of Economic Studies 91: a model is surely better than another where their difference is further
-    from 0 than the largest studentised error over all pairs is in 95% of the resamples; that corrects for the number of pairs.
-    Errors are studentised on each side by its own spread, since whoever wins nearly always has limits that are far from even.
+    about the bootstrap", American Statistician 69). The imaginary bouts are drawn as well, with gamma weights (Rubin 1981, "The
+    Bayesian bootstrap"), else somebody who won every bout would seem known exactly. Ranks: Mogstad, Romano, Shaikh and Wilhelm
+    2024, "Inference for ranks with applications to mobility across neighbourhoods and academic achievement across countries",
+    Review of Economic Studies 91: a model is surely better than another where their difference is further from 0 than the largest
+    studentised error over all pairs is in 95% of the resamples; that corrects for the number of pairs. Errors are studentised on
+    each side by its own spread, since whoever wins nearly always has limits that are far from even.
 
     Args:
         bouts: in any order; a scene may hold any number of them and is what intervals resample.
@@ -280,9 +281,11 @@ def _draw(table: _Table, seed: int) -> Iterator[Floats]:
     shares = np.full(table.scenes, 1 / table.scenes)
     for _ in range(0, RESAMPLES, RESAMPLES_AT_ONCE):
         weights = generator.multinomial(table.scenes, shares, size=RESAMPLES_AT_ONCE).astype(np.float64)
-        # Mean 1, and together, over both seats and all results, as varied as so many scenes of exponential weight.
-        worth = max(table.imaginary, _LEAST_VARIED) / 6
-        imagined = generator.gamma(worth, 1 / worth, size=(RESAMPLES_AT_ONCE, 2 * len(table.models), 3))
+        imagined = None
+        if table.imaginary >= _LEAST_DRAWN:
+            # Mean 1, and together, over both seats and all results, as varied as so many scenes of exponential weight.
+            worth = table.imaginary / 6
+            imagined = generator.gamma(worth, 1 / worth, size=(RESAMPLES_AT_ONCE, 2 * len(table.models), 3))
         yield table.add_up(weights, imagined)
 
 
