@@ -243,6 +243,16 @@ def test_tit_for_tat_gives_as_it_is_given(make_scenario: MakeScenario) -> None:
     assert soft.deeds["Ada"] == "keeps", "Bo was not hard"
 
 
+def test_who_concedes_moves_though_the_other_offers_nothing(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(turns=12)
+    offers = [turn.offer for turn in play(scenario, "concede@1", "silent").turns if turn.offer]
+    gains = [scenario.bargain.count_gain(0, offer) for offer in offers]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[0] == 80
+    assert gains[-1] <= 10
+    assert all(gain >= 0 for gain in gains)
+
+
 def test_an_oracle_that_errs_signs_anything(make_scenario: MakeScenario) -> None:
     scenario = make_scenario(turns=16)
     assert play(scenario, "oracle@1", "concede").turns[2:] != play(scenario, "oracle@0", "concede").turns[2:]

@@ -87,12 +87,16 @@ class ReferenceSide:
         return (self.scenario.count_own_turns(self.side, number) - 1) / (whole - 1) if whole > 1 else 1.0
 
     def find_nearest(self, level: float, turns: Sequence[DuelTurn]) -> Agreement:
-        """Of the papers that reach a level the one most like the other's latest, so that it trades; of equals its best."""
+        """Of the papers that reach a level the one most like the other's latest, so that it trades; of equals its best.
+
+        As long as the other has offered nothing, the one nearest to the level, so that it moves all the same.
+        """
         latest = find_offer(turns, 1 - self.side)
 
         def rate(agreement: Agreement) -> tuple[int, float]:
-            alike = sum(own == other for own, other in zip(agreement, latest, strict=False))
-            return alike, self.find_level(agreement)
+            if not latest:
+                return 0, -self.find_level(agreement)
+            return sum(own == other for own, other in zip(agreement, latest, strict=True)), self.find_level(agreement)
 
         return max((each for each in self.scenario.bargain.gains if self.find_level(each) >= level - 1e-9), key=rate)
 
