@@ -311,6 +311,19 @@ def test_names_are_data_and_never_markup_or_paths(chat_server: Any) -> None:
     assert chat_server.url not in page + Path("league/tournament.json").read_text()
 
 
+def test_where_every_episode_fails_the_command_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("agent.py").write_text("def one(messages):\n    raise RuntimeError('no')\n\ntwo = one\n")
+    models = name_models("python:agent.py:one", "python:agent.py:two")
+    assert sociable("duel", "agentsense", *models, "--limit", "1", "--out", "league") == 3
+    said = capsys.readouterr()
+    assert "sociable: every episode failed. Mend the cause, then: sociable resume league" in said.err
+    assert "No duel has a result yet" in said.out
+    assert read_record(Path("league"))["missing"][0]["why"] == "2 errored"
+    Path("agent.py").write_text("def one(messages):\n    return 'No.'\n\ntwo = one\n")
+    assert sociable("resume", "league") == 0
+    assert not read_record(Path("league"))["missing"]
+
+
 def test_a_limit_holds_for_all_pairs_together(chat_server: Any, capsys: pytest.CaptureFixture[str]) -> None:
     models = [f"openai-compatible/social:{name}@{chat_server.url}" for name in ("limit-a", "limit-b", "limit-c")]
     prices = "".join(

@@ -61,8 +61,9 @@ def duel(
     folder = folder or name_new_folder(plan.benchmark.name, "tournament")
     write_tournament(folder, plan)
     resume_tournament(folder, watch=watch)
-    report_tournament(folder)
-    return load_tournament(folder)
+    tournament = load_tournament(folder)
+    report_tournament(tournament, folder)
+    return tournament
 
 
 @dataclass(frozen=True)
@@ -326,12 +327,11 @@ def is_finished(folder: Path) -> bool:
     return len(played) == run.manifest["episodes"] and not any(score.outcome == "errored" for score in run.scores)
 
 
-def report_tournament(folder: Path, out: Path | None = None) -> tuple[Document, Path]:
+def report_tournament(tournament: Tournament, folder: Path, out: Path | None = None) -> tuple[Document, Path]:
     """(the report on a tournament as far as it has been played, where it was written). Calls no model.
 
     ``tournament.json`` is written into the folder as well.
     """
-    tournament = load_tournament(folder)
     path = out or folder / "tournament.html"
     document = write_document(make_tournament_document(tournament), path)
     record = json.dumps(make_tournament_record(tournament), indent=1, ensure_ascii=False)

@@ -16,7 +16,17 @@ from sociable.cli import construct, towns
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import Asked, Purpose, make_benchmark_group, read_options
 from sociable.cli.new import new_app
-from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report, tell_if_long
+from sociable.cli.output import (
+    complain,
+    end_if_all_failed,
+    messages,
+    print_summary,
+    print_whole,
+    say,
+    show_progress,
+    show_report,
+    tell_if_long,
+)
 from sociable.cli.review import review
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
@@ -155,9 +165,11 @@ def _go_on_with_tournament(folder: Path, max_cost: float | None = None) -> None:
 
 def _show_tournament(folder: Path, out: Path | None = None) -> None:
     with tell_if_long("Writing the report"):
-        document, path = api.tournaments.report_tournament(folder, out)
+        tournament = api.tournaments.load_tournament(folder)
+        document, path = api.tournaments.report_tournament(tournament, folder, out)
     print_summary(document)
     say(f"Report: {path}")
+    end_if_all_failed(tournament.runs, folder)
 
 
 def _show_results(folder: Path, results: Sequence[RunResult]) -> None:
