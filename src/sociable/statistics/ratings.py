@@ -46,6 +46,10 @@ RESAMPLES_AT_ONCE = 250
 _MOST_STEPS = 100
 _LEAST_DRAWN = 0.5
 """A smaller prior is not drawn: gamma weights of so few bouts are mostly 0 to a computer."""
+_LEAST_WEIGHT = 1e-6
+"""Of an imaginary bout that is drawn: no resample has ratings that are infinite to a computer."""
+_LONGEST_STEP = 4.0
+"""In logits."""
 _CLOSE_ENOUGH = 1e-10
 """Twice the log likelihood that another step would gain."""
 
@@ -232,13 +236,14 @@ def _maximise(table: _Table, counts: Floats, start: Floats | None) -> Floats:
         found[:] = start
     value, slope, bend = _evaluate(found, counts, rows, products)
     for _ in range(_MOST_STEPS):
-        step = np.linalg.solve(bend, slope[..., None])[..., 0]
+        # The trace on the diagonal leaves the maximum where it is, and the step finite where hardly anything is known.
+        step = np.linalg.solve(bend + 1e-12 * np.eye(bend.shape[-1]), slope[..., None])[..., 0]
         gain = (step * slope).sum(axis=1)
         if (gain < _CLOSE_ENOUGH).all():
             return found
-        # t stays above 0.
+        # t stays above 0, and nobody goes where F cannot be told from 1 and has no slope.
         ahead = np.where(step[:, -1] < 0, 0.9 * found[:, -1] / np.maximum(-step[:, -1], 1e-300), 1.0)
-        length = np.minimum(ahead, 1.0)
+        length = np.minimum.reduce([ahead, np.ones(len(step)), _LONGEST_STEP / np.maximum(np.abs(step).max(axis=1), 1e-300)])
         while True:
             tried = found + length[:, None] * step
             value_there, slope_there, bend_there = _evaluate(tried, counts, rows, products)
@@ -285,7 +290,8 @@ def _draw(table: _Table, seed: int) -> Iterator[Floats]:
         if table.imaginary >= _LEAST_DRAWN:
             # Mean 1, and together, over both seats and all results, as varied as so many scenes of exponential weight.
             worth = table.imaginary / 6
-            imagined = generator.gamma(worth, 1 / worth, size=(RESAMPLES_AT_ONCE, 2 * len(table.models), 3))
+            drawn = generator.gamma(worth, 1 / worth, size=(RESAMPLES_AT_ONCE, 2 * len(table.models), 3))
+            imagined = np.maximum(drawn, _LEAST_WEIGHT)
         yield table.add_up(weights, imagined)
 
 
