@@ -58,6 +58,21 @@ class Pair:
         assert isinstance(study, Contested)
         return study.list_bouts(self.run.scores, self.subject, self.opponent)
 
+    @property
+    def missing(self) -> str:
+        """What is missing of this pair, and why; empty where every duel has a result."""
+        if self.run is None:
+            return self.problem
+        played = {(score.scenario, score.repeat): False for score in self.run.scores}
+        played |= {(score.scenario, score.repeat): True for score in self.run.scores if score.outcome is Outcome.ERRORED}
+        expected, errored = self.run.manifest["episodes"], sum(played.values())
+        counts = {
+            "not played": expected - len(played),
+            "errored": errored,
+            "not scored": len(played) - errored - len(self.bouts),
+        }
+        return ", ".join(f"{count} {what}" for what, count in counts.items() if count > 0) if len(self.bouts) < expected else ""
+
 
 @dataclass(frozen=True)
 class Tournament:
@@ -320,28 +335,14 @@ def _show_conduct(tournament: Tournament) -> Iterator[Block]:
 
 
 def _make_missing_table(tournament: Tournament) -> Table | None:
-    rows = []
-    for pair in tournament.pairs:
-        expected = pair.run.manifest["episodes"] if pair.run else None
-        if expected is None or len(pair.bouts) < expected:
-            counted = f"{len(pair.bouts)} of {expected}" if expected is not None else "0"
-            why = pair.problem or _count_reasons(pair)
-            rows.append(Row([f"{pair.subject} – {pair.opponent}", counted, why]))
-    columns = [Column("Pair"), Column("Duels", True), Column("Why")]
+    rows = [
+        Row([f"{pair.subject} – {pair.opponent}", str(len(pair.bouts)), pair.missing])
+        for pair in tournament.pairs
+        if pair.missing
+    ]
+    columns = [Column("Pair"), Column("Duels with a result", True), Column("Missing")]
     note = "Ratings are of what was played. sociable resume DIR plays what is missing; what could not be scored stays so."
     return Table("Pairs whose duels do not all have a result", columns, rows, note) if rows else None
-
-
-def _count_reasons(pair: Pair) -> str:
-    """Why duels of a run have no result."""
-    assert pair.run is not None
-    scored = {(score.scenario, score.repeat) for score in pair.run.scores}
-    failed: dict[str, set[tuple[str, int]]] = defaultdict(set)
-    for score in pair.run.scores:
-        if score.outcome in (Outcome.UNSCORED, Outcome.ERRORED):
-            failed[score.outcome].add((score.scenario, score.repeat))
-    counts = {"not played": pair.run.manifest["episodes"] - len(scored), **{what: len(found) for what, found in failed.items()}}
-    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
 def _make_cost_block(tournament: Tournament) -> Block:
@@ -409,13 +410,8 @@ def make_tournament_record(tournament: Tournament) -> Mapping[str, Any]:
             for each in (ratings.differences if ratings else ())
         ],
         "missing": [
-            {
-                "subject": pair.subject,
-                "opponent": pair.opponent,
-                "played": len(pair.bouts),
-                "why": pair.problem or _count_reasons(pair),
-            }
+            {"subject": pair.subject, "opponent": pair.opponent, "played": len(pair.bouts), "why": pair.missing}
             for pair in tournament.pairs
-            if pair.run is None or len(pair.bouts) < pair.run.manifest["episodes"]
+            if pair.missing
         ],
     }
