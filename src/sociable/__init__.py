@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
     from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
+    from sociable.api.tournaments import duel
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
@@ -28,6 +29,7 @@ _MODULES = {
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
     "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
+    "api.tournaments": ("duel",),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),
     "engine.settings": ("RunSettings",),
@@ -52,7 +54,7 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"]
+__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"]
 
 
 def __dir__() -> list[str]:

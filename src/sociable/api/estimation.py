@@ -38,10 +38,11 @@ def estimate(
     if probe:
         return _probe(asked, probe, Path(out) if out else name_new_folder(benchmark, asked.model), watch)
     opened = open_study(asked, build=())
-    return make_estimate_document(opened, _rehearse(opened))
+    return make_estimate_document(opened, rehearse_run(opened))
 
 
-def _rehearse(opened: OpenStudy) -> dict[Asked, Usage]:
+def rehearse_run(opened: OpenStudy) -> dict[Asked, Usage]:
+    """The calls of a whole run, as if every scenario went its longest way, by role and model."""
     scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
     return sum_calls(run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references)))
 
@@ -50,10 +51,10 @@ def _probe(asked: RunSettings, count: int, path: Path, watch: Watch | None) -> D
     folder, opened = begin_run(asked, path)
     with folder, open_run(folder, opened, watch=watch) as (run, models):
         everything = opened.study.scenarios
-        rehearsed = _rehearse(opened)
+        rehearsed = rehearse_run(opened)
         drawn = draw_evenly({"": everything}, count, make_generator(asked.seed, "probe"))
         opened.study.scenarios = {name: scenario for name, scenario in everything.items() if name in drawn}
-        few = _rehearse(opened)
+        few = rehearse_run(opened)
         run_to_end(play_and_judge(run, opened, models, tuple(Role)))
         probe = Probe(
             folder=str(path),

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from sociable.api.runs import make_settings, resume, run_settings
-from sociable.core.errors import InputError, RunFolderError
+from sociable.core.errors import InputError, RunFolderError, StorageFailure
 from sociable.core.form import PERSON
 from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.engine.benchmark import Benchmark
@@ -52,8 +52,21 @@ def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
         settings = make_paths_absolute(settings)
         open_study(settings)
         described[name] = settings.model_dump(mode="json")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / SERIES_FILE, json.dumps({"runs": described}, indent=1, ensure_ascii=False) + "\n")
+    make_folder(folder)
+    write_series(folder, described)
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder of a series, if it is not there. Raises StorageFailure."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageFailure(f"Cannot make {folder}: {error}. Choose another folder with --out.") from error
+
+
+def write_series(folder: Path, runs: Mapping[str, Any], **noted: Any) -> None:
+    """Notes which runs there are, described as JSON, and what else is ``noted`` of them. Raises StorageFailure."""
+    write_atomically(folder / SERIES_FILE, json.dumps({**noted, "runs": runs}, indent=1, ensure_ascii=False) + "\n")
 
 
 def resume_series(folder: Path, watch: Watch | None = None) -> list[RunResult]:
@@ -62,7 +75,7 @@ def resume_series(folder: Path, watch: Watch | None = None) -> list[RunResult]:
         resume(folder / name, watch=watch)
         if (folder / name / "manifest.json").exists()
         else run_settings(settings, folder / name, watch=watch)
-        for name, settings in _read(folder).items()
+        for name, settings in read_series(folder)[0].items()
     ]
 
 
@@ -72,18 +85,21 @@ def is_series(folder: Path) -> bool:
 
 def list_folders(path: Path) -> list[Path]:
     """The run folders of a series; of anything else, itself."""
-    return [path / name for name in _read(path)] if is_series(path) else [path]
+    return [path / name for name in read_series(path)[0]] if is_series(path) else [path]
 
 
 def has_person(folder: Path) -> bool:
     """Whether somebody sits at the terminal while the series is run."""
-    return any(PERSON in (settings.model, settings.partner, settings.opponent) for settings in _read(folder).values())
+    runs = read_series(folder)[0].values()
+    return any(PERSON in (settings.model, settings.partner, settings.opponent) for settings in runs)
 
 
-def _read(folder: Path) -> dict[str, RunSettings]:
+def read_series(folder: Path) -> tuple[dict[str, RunSettings], dict[str, Any]]:
+    """(the settings of every run by the name of its folder, what else is noted of them). Raises RunFolderError."""
     file = folder / SERIES_FILE
     try:
-        described = json.loads(file.read_text(encoding="utf-8"))["runs"]
-        return {Path(name).name: RunSettings.model_validate(settings) for name, settings in described.items()}
+        noted = json.loads(file.read_text(encoding="utf-8"))
+        described = noted.pop("runs")
+        return {Path(name).name: RunSettings.model_validate(settings) for name, settings in described.items()}, noted
     except (OSError, ValueError, KeyError, AttributeError, ValidationError) as error:
         raise RunFolderError(f"{file}: cannot be read ({str(error).splitlines()[0]}). Report its runs one by one.") from None

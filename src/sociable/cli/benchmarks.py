@@ -1,4 +1,4 @@
-"""Commands that take a benchmark and its options: ``run`` and ``estimate``.
+"""Commands that take a benchmark and its options: ``run``, ``estimate`` and ``duel``.
 
 What every benchmark takes is written down here; what one alone takes is read from the record of its own options, and of
 its series, so that a new option is declared by the benchmark and nowhere else.
@@ -10,12 +10,14 @@ import inspect
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperGroup
 
+from sociable import api
 from sociable.cli import options as shared
 from sociable.core.errors import InputError
 
@@ -31,14 +33,21 @@ class Asked:
 
     benchmark: Benchmark
     model: str | None
+    """The model under test; None where the settings may name it, and of a tournament, which has ``models``."""
     config: Path | None
     settings: dict[str, Any]
     """The settings, with the names of ``RunSettings``."""
     series: dict[str, Any]
     """Options that make several runs."""
     out: Path | None
-    probe: int
+    probe: int = 0
     """The number of cases that are run for an estimate."""
+    models: tuple[str, ...] = ()
+    """The participants of a tournament."""
+    anchors: bool = False
+    """Whether reference agents take part in it."""
+    is_estimate: bool = False
+    """Whether only what it will take is asked for."""
 
 
 def _take_settings(
@@ -66,22 +75,52 @@ def _take_settings(
     """The options of every benchmark."""
 
 
+def _take_tournament(
+    models: shared.Models = None,
+    anchors: shared.Anchors = False,
+    estimate: shared.OnlyEstimate = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The tournament's folder, new or old; by default under runs/.")
+    ] = None,
+) -> None:
+    """The options of every tournament, in place of those that name who takes part in one run."""
+
+
 _SHARED = inspect.signature(_take_settings, eval_str=True).parameters
+_OF_TOURNAMENTS = inspect.signature(_take_tournament, eval_str=True).parameters
 
 
-def make_benchmark_group(action: Callable[[Asked], None], help_text: str, *, estimates: bool = False) -> typer.Typer:
-    """A command with a subcommand for each benchmark, which runs it, or ``estimates`` what a run would take."""
+class Purpose(Enum):
+    """What is done with a benchmark."""
+
+    RUN = "run"
+    ESTIMATE = "estimate"
+    DUEL = "duel"
+
+    def list_options(self) -> list[inspect.Parameter]:
+        """The options of all benchmarks."""
+        left_out = {Purpose.RUN: {"probe"}, Purpose.ESTIMATE: set(), Purpose.DUEL: {"probe", "model", "opponent", "out"}}[self]
+        first = _OF_TOURNAMENTS.values() if self is Purpose.DUEL else ()
+        return [*first, *(each for name, each in _SHARED.items() if name not in left_out)]
+
+    def list_benchmarks(self) -> list[str]:
+        """The names of those that it can be done with."""
+        from sociable.engine.registry import find_benchmark, list_benchmark_names
+
+        return [name for name in list_benchmark_names() if self is not Purpose.DUEL or find_benchmark(name).duels]
+
+
+def make_benchmark_group(action: Callable[[Asked], None], help_text: str, purpose: Purpose = Purpose.RUN) -> typer.Typer:
+    """A command with a subcommand for each benchmark that it can be done with."""
 
     class BenchmarkGroup(TyperGroup):
         def list_commands(self, ctx: Any) -> list[str]:
-            from sociable.engine.registry import list_benchmark_names
-
-            return list_benchmark_names()
+            return purpose.list_benchmarks()
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             from sociable.engine.registry import find_benchmark
 
-            return _make_command(find_benchmark(cmd_name), action, estimates)
+            return _make_command(find_benchmark(cmd_name), action, purpose)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
             from sociable.engine.registry import find_benchmark
@@ -107,17 +146,21 @@ def make_benchmark_group(action: Callable[[Asked], None], help_text: str, *, est
     )
 
 
-def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], estimates: bool) -> Any:
+def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], purpose: Purpose) -> Any:
     """The command of one benchmark, with its own options after those of all."""
-    own, series = benchmark.load_options_type(), None if estimates else benchmark.load_series_type()
-    parameters = [parameter for name, parameter in _SHARED.items() if estimates or name != "probe"]
+    name, title = benchmark.name, benchmark.title
+    if purpose is Purpose.DUEL:
+        benchmark = api.tournaments.find_duels(name)
+    own, series = benchmark.load_options_type(), benchmark.load_series_type() if purpose is Purpose.RUN else None
+    parameters = purpose.list_options()
     for record in filter(None, (own, series)):
         parameters += [_make_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if value not in (None, [])}
-        apart = [said.pop(name, None) for name in ("model", "config", "out")]
-        probe = said.pop("probe", 0)
+        apart: dict[str, Any] = {name: said.pop(name) for name in ("probe", "anchors") if name in said}
+        apart |= {"is_estimate": said.pop("estimate", False), "models": tuple(said.pop("models", ()))}
+        named = [said.pop(name, None) for name in ("model", "config", "out")]
         values = read_options(said.pop("option", ()))
         for name in values.keys() & own.model_fields.keys():
             if tuple in _list_kinds(own.model_fields[name].annotation) and not isinstance(values[name], list):
@@ -127,9 +170,10 @@ def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], estimat
         for name in ("judge", "scenario"):
             if name in said:
                 said[f"{name}s"] = tuple(said.pop(name))
-        action(Asked(benchmark, apart[0], apart[1], said | ({"options": values} if values else {}), several, apart[2], probe))
+        settings = said | ({"options": values} if values else {})
+        action(Asked(benchmark, named[0], named[1], settings, several, named[2], **apart))
 
-    return shared.make_command(benchmark.name, benchmark.title, command, parameters)
+    return shared.make_command(name, title, command, parameters)
 
 
 def _make_parameter(name: str, field: FieldInfo) -> inspect.Parameter:

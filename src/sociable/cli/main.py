@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -14,11 +14,27 @@ import sociable
 from sociable import api
 from sociable.cli import construct, towns
 from sociable.cli import options as shared
-from sociable.cli.benchmarks import Asked, make_benchmark_group, read_options
+from sociable.cli.benchmarks import Asked, Purpose, make_benchmark_group, read_options
 from sociable.cli.new import new_app
-from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report, tell_if_long
+from sociable.cli.output import (
+    complain,
+    end_if_all_failed,
+    messages,
+    print_summary,
+    print_whole,
+    say,
+    show_progress,
+    show_report,
+    tell_if_long,
+)
 from sociable.cli.review import review
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sociable.engine.result import RunResult
+    from sociable.engine.settings import RunSettings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -85,9 +101,6 @@ def list_() -> None:
 
 
 def _run(asked: Asked) -> None:
-    from sociable.engine.settings import strip_endpoint
-    from sociable.reports.documents import warn_of_self_judging
-
     if asked.series:
         plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
         folder = asked.out or api.folders.name_new_folder(asked.benchmark.name, name)
@@ -95,8 +108,7 @@ def _run(asked: Asked) -> None:
         _go_on_with_series(folder)
         return
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
-    if strip_endpoint(settings.model) in map(strip_endpoint, settings.judges):
-        messages.print(Text(f"Warning: {warn_of_self_judging(strip_endpoint(settings.model))}"), soft_wrap=True)
+    _warn_of_self_judging(filter(None, (settings.model, settings.opponent)), settings)
     if asked.out is None and (earlier := api.folders.find_same_run(settings)) and _prefers_resuming(earlier):
         resume(earlier)
         return
@@ -104,6 +116,15 @@ def _run(asked: Asked) -> None:
     with show_progress(folder, hidden="human" in (settings.model, settings.partner, settings.opponent)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
+
+
+def _warn_of_self_judging(models: Iterable[str], settings: RunSettings) -> None:
+    from sociable.engine.settings import strip_endpoint
+    from sociable.reports.documents import warn_of_self_judging
+
+    judges = set(map(strip_endpoint, settings.judges))
+    for model in (name for name in map(strip_endpoint, models) if name in judges):
+        messages.print(Text(f"Warning: {warn_of_self_judging(model)}"), soft_wrap=True)
 
 
 def _prefers_resuming(earlier: Path) -> bool:
@@ -116,6 +137,49 @@ def _prefers_resuming(earlier: Path) -> bool:
 
 
 app.add_typer(make_benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")
+
+
+def _duel(asked: Asked) -> None:
+    tournaments = api.tournaments
+    plan = tournaments.plan_tournament(
+        asked.benchmark.name, asked.models, folder=asked.out, anchors=asked.anchors, config=asked.config, **asked.settings
+    )
+    _warn_of_self_judging(plan.participants, next(iter(plan.runs.values())))
+    print_summary(tournaments.estimate_tournament(plan))
+    if asked.is_estimate:
+        return
+    folder = asked.out or api.folders.name_new_folder(plan.benchmark.name, "tournament")
+    tournaments.write_tournament(folder, plan)
+    _go_on_with_tournament(folder)
+
+
+_DUEL = "Have models meet in pairs, and rate them; or add models to a tournament."
+app.add_typer(make_benchmark_group(_duel, _DUEL, Purpose.DUEL), name="duel")
+
+
+def _go_on_with_tournament(folder: Path, max_cost: float | None = None) -> None:
+    with show_progress(folder, hidden=api.series.has_person(folder)) as progress:
+        api.tournaments.resume_tournament(folder, max_cost=max_cost, watch=progress)
+    _show_tournament(folder)
+
+
+def _show_tournament(folder: Path, out: Path | None = None) -> None:
+    with tell_if_long("Writing the report"):
+        tournament = api.tournaments.load_tournament(folder)
+        document, path = api.tournaments.report_tournament(tournament, folder, out)
+    print_summary(document)
+    say(f"Report: {path}")
+    end_if_all_failed(tournament.runs, folder)
+
+
+def _show_results(folder: Path, results: Sequence[RunResult]) -> None:
+    """Writes the report on a run, a series or a tournament, in whose folder the ``results`` are."""
+    if not api.tournaments.is_tournament(folder):
+        show_report(results, out=folder / "report.html")
+        return
+    for each in results:
+        api.runs.report(each)
+    _show_tournament(folder)
 
 
 def _go_on_with_series(folder: Path) -> None:
@@ -132,6 +196,11 @@ def resume(
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
 ) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes."""
+    if api.tournaments.is_tournament(folder):
+        if config or offline:
+            raise InputError(f"{folder} holds several runs; --config and --offline are for one: name its folder.")
+        _go_on_with_tournament(folder, max_cost)
+        return
     if api.series.is_series(folder):
         if config or max_cost or offline:
             raise InputError(f"{folder} holds several runs; --config, --max-cost and --offline are for one: name its folder.")
@@ -180,6 +249,8 @@ def judge(
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
             raise InputError(f"Name at least one --judge, or ask people: {asked}.")
         return
+    if api.tournaments.is_tournament(folder):
+        api.tournaments.require_finished(folder)
     with show_progress(folder) as progress:
         results = [
             api.runs.judge(
@@ -194,15 +265,17 @@ def judge(
             )
             for run in api.series.list_folders(folder)
         ]
-    show_report(results, out=folder / "report.html")
+    _show_results(folder, results)
 
 
 @app.command()
 def score(folder: shared.RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
+    if api.tournaments.is_tournament(folder):
+        api.tournaments.require_finished(folder)
     with tell_if_long("Scoring"):
         scored = [api.runs.score(run) for run in api.series.list_folders(folder)]
-    show_report(scored, out=folder / "report.html")
+    _show_results(folder, scored)
 
 
 @app.command()
@@ -214,6 +287,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
+    if len(folders) == 1 and api.tournaments.is_tournament(folders[0]):
+        _show_tournament(folders[0], out)
+        return
     runs = [run for folder in folders for run in api.series.list_folders(folder)]
     file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
     with tell_if_long("Writing the report"):
@@ -248,7 +324,7 @@ def _estimate(asked: Asked) -> None:
 
 
 _ESTIMATE = "Tell calls, tokens and price of a run before anything is spent; with --probe the time, after a few cases."
-app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, estimates=True), name="estimate")
+app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, Purpose.ESTIMATE), name="estimate")
 
 
 @app.command()

@@ -45,6 +45,18 @@ BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="A bench
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
 Model = Annotated[str | None, declare_option("--model", "MODEL", "The model under test; here or in the --config file.")]
 Partner = Annotated[str | None, declare_option("--partner", "MODEL", "The model that plays everybody else in the scene.")]
+Models = Annotated[
+    list[str] | None,
+    declare_option(
+        "--model",
+        "MODEL",
+        "A model that takes part; repeat. All pairs meet, or, in a tournament that is there already, the pairs that are new.",
+    ),
+]
+Anchors = Annotated[
+    bool, typer.Option("--anchors", help="Reference agents of known ability take part as well; they cost nothing.")
+]
+OnlyEstimate = Annotated[bool, typer.Option("--estimate", help="Tell what it will take, and end there.")]
 Opponent = Annotated[str | None, declare_option("--opponent", "MODEL", "The model that the tested one meets, in a duel.")]
 Judges = Annotated[list[str] | None, declare_option("--judge", "MODEL", "A judge; repeat for a panel.")]
 Reference = Annotated[

@@ -72,10 +72,16 @@ def show_report(results: Sequence[RunResult], out: Path | None = None) -> None:
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
     say(f"Report: {path}")
     for run in results:
-        if run.scores and all(score.outcome == "errored" for score in run.scores):
-            failed = f"sociable: every episode failed. Mend the cause, then: sociable resume {run.folder}"
-            messages.print(Text(failed), soft_wrap=True)
-            raise typer.Exit(3)
+        end_if_all_failed([run], run.folder)
+
+
+def end_if_all_failed(results: Sequence[RunResult], folder: str | Path) -> None:
+    """Ends with code 3 where nothing of the runs in a folder came to its end."""
+    scores = [score for run in results for score in run.scores]
+    if scores and all(score.outcome == "errored" for score in scores):
+        failed = f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"
+        messages.print(Text(failed), soft_wrap=True)
+        raise typer.Exit(3)
 
 
 def print_summary(document: Document) -> None:

@@ -148,6 +148,16 @@ def _make_read_error(path: Path, error: OSError) -> RunFolderError:
     return RunFolderError(f"{path} cannot be read: {error}. Ask its owner, or copy it to a place of your own.")
 
 
+@contextlib.contextmanager
+def hold_lock(path: Path) -> Iterator[None]:
+    """Keeps other processes out of a folder. Raises RunFolderError where one is in it, and StorageFailure."""
+    lock = _acquire_lock(path)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _acquire_lock(path: Path) -> filelock.BaseFileLock:
     lock = filelock.FileLock(path / ".lock")
     try:

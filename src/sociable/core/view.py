@@ -148,7 +148,7 @@ MISSING = "—"
 
 def format_figure(value: float | None, decimals: int = 3) -> str:
     """A value as it stands in a table."""
-    return MISSING if value is None else f"{value:.{decimals}f}"
+    return MISSING if value is None else f"{value:z.{decimals}f}"
 
 
 def format_with_interval(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:

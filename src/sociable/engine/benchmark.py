@@ -39,6 +39,11 @@ class Benchmark:
     """The class that shows runs; by default tables are derived from the study's metrics."""
     series: type[BaseModel] | str = ""
     """The record of options that make several runs of one command, with a method ``plan``; empty where there is none."""
+    duels: str = ""
+    """The benchmark in which two models meet, for `sociable duel`: this one's own name, or another's; empty: there is none."""
+    anchors: Sequence[str] = ()
+    """The reference agents, without ``reference/``, whose ability is known: a tournament can have them take part. The first that
+    does has 1000 points."""
     cluster_unit: str = "scenario"
     """The unit that intervals resample, in the singular, lower case: dialogue, template, task, session."""
     scenarios_called: str = "cases"

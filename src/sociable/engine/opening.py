@@ -30,7 +30,7 @@ from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
-from sociable.engine.study import AnyStudy, Rated, Referenced, Study
+from sociable.engine.study import AnyStudy, Contested, Rated, Referenced, Study
 from sociable.judging.rubric import load_rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget, Price, find_price
@@ -321,7 +321,7 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
 
     One model behind one endpoint with one key and one limit is built once, so that its limits are kept by all who use it.
     """
-    if settings.opponent and not benchmark.load_study_type().is_duel:
+    if settings.opponent and not issubclass(benchmark.load_study_type(), Contested):
         raise InputError(f"In {benchmark.name} no two models meet: leave --opponent out.")
     if build:
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))

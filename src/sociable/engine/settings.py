@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -109,6 +110,12 @@ def strip_endpoint(model: str) -> str:
 def make_folder_name(model: str) -> str:
     """A model's name as part of a file's."""
     return "".join(character if character.isalnum() or character in "-._" else "-" for character in strip_endpoint(model))
+
+
+def name_pair(first: str, second: str, taken: Collection[str]) -> str:
+    """A folder's name for the run of two models, none of those ``taken``: names that differ in punctuation only make one name."""
+    name = f"{make_folder_name(first)}--{make_folder_name(second)}"
+    return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)
 
 
 def load_settings(

@@ -26,6 +26,7 @@ from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.rubric import RatedParticipant
 from sociable.statistics.metrics import Metrics
+from sociable.statistics.ratings import Bout
 
 S = TypeVar("S")
 """A benchmark's scenario."""
@@ -94,8 +95,6 @@ class Study(ABC, Generic[S, E, R, M]):
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
     """Roles that nothing is asked of, and why."""
-    is_duel: ClassVar[bool] = False
-    """Whether the subject meets an opponent, who must be named."""
 
     def __init__(self, options: StudyOptions[Any]) -> None:
         """Binds the benchmark: a study of one's own loads its data here. Raises InputError and DataError."""
@@ -120,7 +119,7 @@ class Study(ABC, Generic[S, E, R, M]):
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
         asked = {*roles, *([Role.JUDGE] if judges else []), *([Role.REFERENCE] if references else [])}
-        if self.is_duel and Role.OPPONENT not in asked:
+        if isinstance(self, Contested) and Role.OPPONENT not in asked:
             raise InputError(f"In {benchmark} two models meet: name the other one with --opponent MODEL.")
         nothing_judged = {} if isinstance(self, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
         for role, why in (nothing_judged | dict(self.unasked)).items():
@@ -295,6 +294,22 @@ class Rated(ABC, Generic[E]):
     @abstractmethod
     def list_rated_participants(self, episode: E) -> Mapping[str, RatedParticipant]:
         """The participants who can be rated, by the role they fill (or role and name, where several of a role have goals)."""
+
+
+class Contested(ABC):
+    """A study in which the subject meets an opponent, both under test: many runs of it make a tournament.
+
+    What a metric says of the subject, another called ``opponent_…`` says of the opponent; without one it is about both.
+    """
+
+    shown_in_tournaments: ClassVar[Sequence[str]] = ()
+    """The metrics that a tournament shows of every participant, beside how often it won."""
+    tournament_remark: ClassVar[str] = ""
+    """A remark that no reader of the ratings should miss."""
+
+    @abstractmethod
+    def list_bouts(self, scores: Iterable[Score], subject: str, opponent: str) -> list[Bout]:
+        """The bouts of one run, from its scores and the names of the two. What has no result is left out."""
 
 
 class Concluded(ABC, Generic[E]):

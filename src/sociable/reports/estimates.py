@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from sociable.core.records import Usage
 from sociable.core.view import Column, Document, Row, Table
+from sociable.engine.benchmark import Benchmark
 from sociable.engine.opening import OpenStudy
 from sociable.engine.rehearsal import RehearsedCall
+from sociable.models.limits import Price
 
 Asked = tuple[str, str]
 """(role, model)."""
@@ -57,8 +59,29 @@ def sum_calls(calls: Sequence[RehearsedCall]) -> dict[Asked, Usage]:
 
 def make_estimate_document(opened: OpenStudy, rehearsed: Mapping[Asked, Usage], probe: Probe | None = None) -> Document:
     """The document on the calls and the cost of a run: at the most, from its rehearsal; or as a probe corrects that."""
-    benchmark, prices = opened.benchmark, opened.prices
+    benchmark = opened.benchmark
     used = {asked: probe.correct(asked, usage) for asked, usage in rehearsed.items()} if probe else rehearsed
+    if probe:
+        caption = f"Calls and tokens, as {probe.scenarios} {benchmark.scenarios_called} took that were run, drawn by lot"
+        note = _tell_time(probe, used)
+    else:
+        caption = describe_rehearsal(benchmark)
+        note = "Tokens are estimated from characters. --probe 3 runs three cases first, and tells the time too."
+    return Document(
+        title=f"Estimate for {benchmark.name}",
+        subtitle=f"{len(opened.study.scenarios)} {benchmark.scenarios_called} × {opened.settings.repeats}",
+        summary=make_usage_table(caption, used, opened.prices, note),
+        sections=[],
+    )
+
+
+def describe_rehearsal(benchmark: Benchmark) -> str:
+    """What the counts of an estimate are, that rests on a rehearsal."""
+    return f"Calls {benchmark.rehearsed}; tokens as if replies were as long as those in the data"
+
+
+def make_usage_table(caption: str, used: Mapping[Asked, Usage], prices: Mapping[str, Price], note: str) -> Table:
+    """The calls, tokens and price of every role and model, and of all together."""
     rows, total = [], Usage()
     for (role, model), usage in used.items():
         price = prices.get(model)
@@ -69,25 +92,14 @@ def make_estimate_document(opened: OpenStudy, rehearsed: Mapping[Asked, Usage], 
     all_known = all(model in prices for _, model in used)
     cost = f"{known:.2f}" if all_known else f"{known:.2f} + unknown" if known else "unknown"
     rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
-    if probe:
-        caption = f"Calls and tokens, as {probe.scenarios} {benchmark.scenarios_called} took that were run, drawn by lot"
-        note = _tell_time(probe, used)
-    else:
-        caption = f"Calls {benchmark.rehearsed}; tokens as if replies were as long as those in the data"
-        note = "Tokens are estimated from characters. --probe 3 runs three cases first, and tells the time too."
-    return Document(
-        title=f"Estimate for {benchmark.name}",
-        subtitle=f"{len(opened.study.scenarios)} {benchmark.scenarios_called} × {opened.settings.repeats}",
-        summary=Table(
-            caption=caption,
-            columns=[
-                *map(Column, ("Role", "Model")),
-                *(Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
-            ],
-            rows=rows,
-            note=f"{note}{UNKNOWN_PRICES if any('unknown' in row.cells for row in rows) else ''}",
-        ),
-        sections=[],
+    return Table(
+        caption=caption,
+        columns=[
+            *map(Column, ("Role", "Model")),
+            *(Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
+        ],
+        rows=rows,
+        note=f"{note}{UNKNOWN_PRICES if any('unknown' in row.cells for row in rows) else ''}",
     )
 
 

@@ -17,6 +17,7 @@ BENCHMARK = Benchmark(
     options="sociable.benchmarks.agentsense.records:AgentSenseOptions",
     views="sociable.benchmarks.agentsense.views:AgentSenseViews",
     series="sociable.benchmarks.agentsense.series:SeriesOptions",
+    duels="agentsense-duels",
     cluster_unit="template",
     scenarios_called="scenarios",
     reference_agents={Role.SUBJECT: AGENTS, Role.PARTNER: AGENTS, Role.REFERENCE: (), Role.JUDGE: ("rule",)},

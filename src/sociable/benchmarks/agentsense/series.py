@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain, count, product
+from itertools import product
 
 from pydantic import Field
 
 from sociable.core.errors import InputError
 from sociable.core.form import PERSON
 from sociable.core.records import Record
-from sociable.engine.settings import RunSettings, make_folder_name, strip_endpoint
+from sociable.engine.settings import RunSettings, name_pair, strip_endpoint
 
 WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
 
@@ -60,8 +60,5 @@ def _plan_pairs(options: SeriesOptions, make_settings: SettingsFor) -> dict[str,
     runs: dict[str, RunSettings] = {}
     for sender, receiver in product(options.sender, options.receiver):
         asked = make_settings(model=sender, partner=receiver, elsewhere=[*options.sender, *options.receiver])
-        name = f"{make_folder_name(sender)}--{make_folder_name(receiver)}"
-        # Names that differ in punctuation only make one folder name.
-        free = next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in runs)
-        runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
+        runs[name_pair(sender, receiver, runs)] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
     return runs

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_casts
 from sociable.benchmarks.agentsense.duels.audit import make_audit
+from sociable.benchmarks.agentsense.duels.bouts import list_bouts
 from sociable.benchmarks.agentsense.duels.briefing import LAST_TURN, NO_PAPER, load_duel_prompts
 from sociable.benchmarks.agentsense.duels.dataset import load_bargains
 from sociable.benchmarks.agentsense.duels.judge import RULED, DuelJudge, list_criteria, show_question
@@ -24,18 +25,20 @@ from sociable.core.records import Judgment, Record, Score
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import Audited, Judged, JudgingTask, ShownQuestion, Study, StudyOptions
+from sociable.engine.study import Audited, Contested, Judged, JudgingTask, ShownQuestion, Study, StudyOptions
 from sociable.judging.panel import add_panel
+from sociable.statistics.ratings import Bout
 
 WRITTEN = "reference/written"
 """Whoever says the lines written for third persons."""
 
 
-class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Audited):
+class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Audited, Contested):
     episode_type = DuelEpisode
     metrics = METRICS
     cluster_field = "cluster"
-    is_duel = True
+    shown_in_tournaments = ("share", "agreed", "joint", "kept", "false_statements", "secret_told")
+    tournament_remark = "Whoever signs nothing draws every duel and loses none; how often something was agreed says so."
 
     def __init__(self, options: StudyOptions[DuelOptions]) -> None:
         super().__init__(options)
@@ -108,6 +111,9 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
 
     def score(self, episode: DuelEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
         return METRICS.score(episode, self.make_played(episode, judgments, panel))
+
+    def list_bouts(self, scores: Iterable[Score], subject: str, opponent: str) -> list[Bout]:
+        return list_bouts(scores, subject, opponent)
 
     def audit(self) -> Document:
         bargains = [each.bargain for each in self.scenarios.values() if isinstance(each, Scenario)]
