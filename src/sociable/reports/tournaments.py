@@ -60,18 +60,18 @@ class Pair:
 
     @property
     def missing(self) -> str:
-        """What is missing of this pair, and why; empty where every duel has a result."""
+        """What is missing of this pair, and why; empty where every duel was played and scored."""
         if self.run is None:
             return self.problem
         played = {(score.scenario, score.repeat): False for score in self.run.scores}
         played |= {(score.scenario, score.repeat): True for score in self.run.scores if score.outcome is Outcome.ERRORED}
-        expected, errored = self.run.manifest["episodes"], sum(played.values())
+        unscored = {(score.scenario, score.repeat) for score in self.run.scores if score.outcome is Outcome.UNSCORED}
         counts = {
-            "not played": expected - len(played),
-            "errored": errored,
-            "not scored": len(played) - errored - len(self.bouts),
+            "not played": self.run.manifest["episodes"] - len(played),
+            "errored": sum(played.values()),
+            "not scored": len(unscored),
         }
-        return ", ".join(f"{count} {what}" for what, count in counts.items() if count > 0) if len(self.bouts) < expected else ""
+        return ", ".join(f"{count} {what}" for what, count in counts.items() if count > 0)
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def test_who_walks_away_ends_it(make_scenario: MakeScenario) -> None:
     episode = play(make_scenario(), talk("Hm."), talk("No.\nLEAVE"))
     assert (episode.left, len(episode.turns)) == ("Bo", 2)
     found = score(make_scenario(), episode)
-    assert (found["won"], found["share"], found["agreed"], found["left"]) == (0.5, 0, 0, None)
+    assert (found["won"], found["share"], found["agreed"], found["left"]) == (None, 0, 0, None)
 
 
 def test_what_either_model_does_badly_is_a_result(make_scenario: MakeScenario) -> None:

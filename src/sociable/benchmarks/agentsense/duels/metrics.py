@@ -81,7 +81,9 @@ def _find_won(each: Played, side: int) -> float | Value:
     if not each.is_bargain:
         reached = each.reached
         return reached if isinstance(reached, Value) else 0.5 + (reached[side] - reached[1 - side]) / 2
-    won = find_winner(each.shares, agreed=bool(each.episode.agreement))
+    if not each.episode.agreement:
+        return Value.not_reached("nothing was agreed, so nobody won")
+    won = find_winner(each.shares)
     return won if side == 0 else 1 - won
 
 
@@ -181,7 +183,8 @@ _OF_DUEL = (
     _Kind(
         "won",
         "won",
-        "1 for the larger share (in contests: for the goal reached alone), 0 for the smaller, .5 otherwise",
+        "where something was agreed, 1 for the larger share, 0 for the smaller, .5 for equal ones; "
+        "in contests 1 for the goal reached alone",
         _find_won,
         best=1.0,
         of_contests=None,

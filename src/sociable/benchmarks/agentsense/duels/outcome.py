@@ -37,10 +37,10 @@ def measure_shares(bargain: Bargain, agreement: Agreement, deeds: Mapping[str, s
     return first, second
 
 
-def find_winner(shares: tuple[float, float], *, agreed: bool) -> float:
-    """The first one's result: 1 for the larger share, 0 for the smaller, 0.5 where they are equal or nothing was agreed."""
+def find_winner(shares: tuple[float, float]) -> float:
+    """The first one's result where something was agreed: 1 for the larger share, 0 for the smaller, 0.5 where they are equal."""
     difference = shares[0] - shares[1]
-    return 0.5 if not agreed or abs(difference) <= EQUAL + 1e-9 else float(difference > 0)
+    return 0.5 if abs(difference) <= EQUAL + 1e-9 else float(difference > 0)
 
 
 def measure_joint(bargain: Bargain, agreement: Agreement) -> float:

@@ -38,7 +38,9 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
     metrics = METRICS
     cluster_field = "cluster"
     shown_in_tournaments = ("share", "agreed", "joint", "kept", "false_statements", "secret_told")
-    tournament_remark = "Whoever signs nothing draws every duel and loses none; how often something was agreed says so."
+    tournament_remark = (
+        "Where nothing is agreed nobody wins, and no rating counts it: how often something was agreed says the rest."
+    )
 
     def __init__(self, options: StudyOptions[DuelOptions]) -> None:
         super().__init__(options)

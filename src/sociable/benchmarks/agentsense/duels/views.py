@@ -44,7 +44,7 @@ class DuelViews(Views):
 
     def show_summary(self, runs: Sequence[Run]) -> Table:
         note = (
-            "Won: the larger share of what it could gain; .5 where shares are equal or nothing was agreed. Every scene is played "
+            "Won: the larger share of what it could gain, where something was agreed; .5 for equal shares. Every scene is played "
             "twice, seats swapped. 95% intervals by scene."
         )
         return make_metrics_table(self.benchmark.title, runs, runs[0].study.metrics.select_groups("main"), note)
