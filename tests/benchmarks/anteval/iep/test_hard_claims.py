@@ -18,6 +18,7 @@ from sociable.benchmarks.anteval.iep.audit import (
 )
 from sociable.benchmarks.anteval.iep.cards import KnowledgeCard, load_cards, make_scenario
 from sociable.benchmarks.anteval.iep.claims import LONGEST_CLAIM, Pairs
+from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.view import Table
 from sociable.core.wording import find_telling_words
 
@@ -98,6 +99,14 @@ def test_the_audit_tells_how_the_rule_decides_each_kind() -> None:
     shares = [float(row.cells[3].split()[0]) for row in table.rows]
     assert shares[9] == pytest.approx(sum(shares[:4]) / 4, abs=0.01)
     assert shares[10] == pytest.approx(sum(shares[4:9]) / 5, abs=0.01)
+
+    # The data card and the README say the same.
+    card, readme = ((DATA / path).read_text(encoding="utf-8") for path in ("README.md", "../iep/README.md"))
+    for row in table.rows[:9]:
+        assert re.search(rf"^\| {row.cells[0]} \| {row.cells[1]} \|.*\| {re.escape(row.cells[3])} \|$", card, re.MULTILINE)
+    states, does_not = (row.cells[3] for row in table.rows[9:])
+    assert f"{states} of those that state it, {does_not} of the others" in card
+    assert f"| `reference/rule` | {states} | {does_not} |" in readme
 
 
 def test_what_was_written_for_the_bundled_cards_says_nothing_of_changed_ones() -> None:
