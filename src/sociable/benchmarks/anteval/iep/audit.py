@@ -3,7 +3,7 @@
 A shortcut claims to know a card from what everybody is told, or from other cards; of good cards it states nothing. What
 readers made of the bundled cards says more: their guesses from the scene alone, whether a card can be known without its NPC;
 key points in their own words, on which the wordings were not written, what ``reference/rule`` sees and misses; claims that
-come close to a key point or say it in a hidden way, where it errs, kind by kind.
+only come close to a key point, or say it in an unusual way, where the rule errs, kind by kind.
 """
 
 from __future__ import annotations
@@ -141,9 +141,9 @@ def make_audit(scenarios: Sequence[IepScenario], source: str) -> Document:
     cards = [scenario.card for scenario in scenarios]
     results = measure_shortcuts(cards)
     points = sum(len(card.key_points) for card in cards)
-    bundled = {card.id: card for card in load_cards(None, skip_invalid=False).items}
-    # A card that was changed has its id still, and other key points.
-    read = [card for card in cards if card == bundled.get(card.id)]
+    bundled = {card.id: _list_points(card) for card in load_cards(None, skip_invalid=False).items}
+    # A user's copy of a card may have its id still, and other key points; other wordings are what these tables try.
+    read = [card for card in cards if _list_points(card) == bundled.get(card.id)]
     return Document(
         title="Audit of anteval-iep",
         subtitle=f"{points} key points of {len(cards)} cards ({source})",
@@ -154,6 +154,10 @@ def make_audit(scenarios: Sequence[IepScenario], source: str) -> Document:
             *([Section("Shortcuts", [make_shortcuts_plot(results, _OF)])] if results else []),
         ],
     )
+
+
+def _list_points(card: KnowledgeCard) -> list[str]:
+    return [each.point for each in card.key_points]
 
 
 def _find_verdict(scenarios: Sequence[IepScenario], results: Sequence[ShortcutResult]) -> Iterator[Callout]:
