@@ -173,6 +173,8 @@ class Fork(Record):
 class StssOptions(Record):
     """Defaults are the paper's, or say why not in the README."""
 
+    level: Literal[1, 2, 3] = Field(default=1, description="how hard the tasks are: 1 the paper's, 2 with wills, 3 with more besides")
+    ends_early: bool = Field(False, description="whether the days end with the event, when nothing can change the score any more")
     agent: str = Field(default="generative", description="the performer's architecture")
     background_agent: str = Field(default="generative", description="the architecture of everybody else")
     scheduler: Literal["ahead", "lockstep"] = Field(default="ahead", description="whether residents may run ahead of one another")

@@ -1,0 +1,193 @@
+"""What makes a task of level 2 or 3 hard, written with the task: who does not want to come and what moves them; a secret, a
+rumour, few conversations, early notice, a skill that few have.
+
+Whoever plays the residents is told of it: reference residents by rule (``reluctant.py``), models in their briefs (``briefs.py``).
+The performer is told only what its goal says, and has to learn the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import Field
+
+from sociable.core.data_files import Text
+from sociable.core.records import Record
+from sociable.core.wording import Wording, find_telling_words, has_claim, has_wording, measure_overlap
+
+COMES = ("com*", "be there", "promised", "said yes", "agreed", "join*", "attend*", "going", "on board", "taking part", "is in")
+"""Words of which one says, beside somebody's name, that this one comes."""
+
+KIND_QUESTION: Wording = (
+    *((phrase,) for phrase in ("why", "how come", "tell me", "reason*", "is something", "is anything", "are you all right")),
+    *((phrase,) for phrase in ("may i ask", "mind me asking", "help me understand", "what is it", "what lies behind", "in your way")),
+    *((phrase,) for phrase in ("whats wrong", "what is wrong", "the matter", "on your mind", "talk about it", "im listening")),
+    *((("what", phrase)) for phrase in ("keep*", "stop*", "hold*", "would", "could", "worr*", "trouble*", "bother*", "prevent*")),
+    *((("what", phrase)) for phrase in ("make it", "easier", "can i do", "get* in the way", "put* you off", "behind", "against")),
+    *((("anything", phrase)) for phrase in ("i can", "i could", "bother*", "worr*", "wrong", "help", "makes it", "keep*")),
+    *((("something", phrase)) for phrase in ("else", "bother*", "worr*", "wrong", "in the way", "behind", "keep*")),
+)
+"""Wordings that ask somebody for a reason."""
+
+UNKIND: Wording = tuple(
+    (phrase,)
+    for phrase in (
+        "selfish", "stupid", "ridiculous", "coward*", "nonsense", "no excuse*", "how dare", "lazy", "shame on", "pathetic",
+        "childish", "i insist", "i demand", "you must come", "you have to come", "you owe me", "dont be silly", "or else",
+    )
+)  # fmt: skip
+"""Wordings after which nobody tells a reason."""
+
+SECRECY: Wording = (
+    *((phrase,) for phrase in ("secret", "surprise", "not a word", "tell no one", "tell nobody", "between us", "between ourselves")),
+    *((phrase,) for phrase in ("keep it quiet", "keep this quiet", "keep mum", "hush", "without her knowing", "without him knowing")),
+    *((phrase,) for phrase in ("must not know", "must not hear", "must not learn", "mustnt know", "mustnt hear", "to yourself")),
+    *((phrase,) for phrase in ("dont tell", "do not tell", "dont mention", "do not mention", "dont let", "do not let", "breathe a")),
+)
+"""Wordings that ask for silence."""
+
+CORRECTION: Wording = tuple(
+    (phrase,)
+    for phrase in (
+        "not", "no", "wrong", "mistake*", "mistaken", "rumour*", "rumor*", "actually", "instead", "rather than", "misheard", "mix*",
+        "correct*", "isnt", "never", "misunderst*", "got it from", "forget what", "in fact", "set right", "confus*", "false",
+    )
+)  # fmt: skip
+"""Wordings of which one shows that what was heard is being set right."""
+
+ASKS_ABOUT: Wording = tuple((each,) for each in ("know", "why", "about", "wonder*", "understand", "persuade", "reason", "what", "how"))
+
+BELIEVED = 3
+"""The number of kinds of reason that one line may take care of; whoever promises more at once is not believed."""
+
+RECOGNISED = 0.6
+"""The share of a reason's words that a line must have to count as telling it, for reports."""
+
+
+class Will(Record):
+    """Somebody's reason not to come, and the one thing that moves it."""
+
+    who: Text
+    kind: Text
+    """The kind of reason in a word or two: pride, money, a promise, fear."""
+    vague: tuple[Text, ...] = Field(min_length=2)
+    """Ways of saying no without the reason; each is said once to the same person."""
+    reason: Text
+    """The true reason, as it tells it itself."""
+    tells: bool = True
+    """Whether it tells the reason itself if it is asked kindly; else only ``known_by`` do."""
+    known_by: dict[Text, Text] = {}
+    """What others say who know, if they are asked about this one."""
+    moved_by: Text
+    """What moves it: a clause that begins with "somebody", as in "if somebody says that …"."""
+    wording: Wording = ()
+    """How that may be put; may be left out where it is only that ``third`` comes."""
+    say: Text
+    """The same as reference performers put it."""
+    moved: Text
+    """Its answer when it is moved, before it says yes."""
+    third: str = ""
+    """Somebody without whom it does not come: what is said of this one must be true."""
+    clash: str = ""
+    """What else it means to do while the event lasts, until it is moved; only where the time is fixed."""
+    place: str = ""
+    """The place of the clash."""
+
+    def is_moved_by(self, lines: Sequence[str]) -> bool:
+        """Whether the words said in one conversation move it."""
+        return has_claim("\n".join(lines), self.wording or find_third_wording(self.third))
+
+    def is_told_in(self, line: str) -> bool:
+        """Whether a line tells the reason, or what others know of it."""
+        said = find_telling_words(line)
+        return any(measure_overlap(find_telling_words(text), said) >= RECOGNISED for text in (self.reason, *self.known_by.values()))
+
+
+def find_third_wording(name: str) -> Wording:
+    """The wordings that say that somebody comes."""
+    return tuple((shorten_name(name), word) for word in COMES)
+
+
+def shorten_name(name: str) -> str:
+    """Somebody's first name."""
+    return name.split()[0]
+
+
+class Secret(Record):
+    """The event is a surprise: the task counts half if the one it is kept from learns of it before it begins."""
+
+    keeps_from: Text
+
+
+class Rumour(Record):
+    """What some have heard of the event before the performer tells them: another hour, or another place."""
+
+    teller: Text
+    """The person whom they have it from."""
+    believed_by: tuple[Text, ...] = Field(min_length=1)
+    time: str = ""
+    """The wrong hour, HH:MM."""
+    place: str = ""
+    """The wrong place, ``Sector: arena``."""
+    says: tuple[Text, ...] = Field(min_length=1)
+    """How they put it when they are invited. They promise to come, then or there, unless it is set right."""
+
+
+class Skill(Record):
+    """A step of help that only few can do, which is written nowhere."""
+
+    step: int = Field(ge=1)
+    held_by: tuple[Text, ...] = Field(min_length=1)
+    lacks: tuple[Text, ...] = Field(min_length=1)
+    """How others say that they cannot."""
+    known_by: dict[Text, Text]
+    """What those say who know somebody that can, if they are asked who could."""
+
+
+ASKS_WHO_CAN: Wording = (
+    *(("who", phrase) for phrase in ("can", "could", "knows how", "might", "is able", "would know", "else", "able to")),
+    *(("know", phrase) for phrase in ("anyone", "anybody", "someone", "somebody", "who", "of a person")),
+    *(("is there", phrase) for phrase in ("anyone", "anybody", "someone", "somebody")),
+    *((phrase,) for phrase in ("any idea who", "anyone who", "anybody who", "someone who", "somebody who", "who should i ask")),
+)
+
+
+class Obstacles(Record):
+    """All that stands in a task's way, and how much of it can be done all the same."""
+
+    level: int = Field(ge=2, le=3)
+    wills: tuple[Will, ...]
+    secret: Secret | None = None
+    rumour: Rumour | None = None
+    budget: int | None = Field(default=None, ge=1)
+    """The number of conversations in which the performer may speak of the task. Whoever it speaks to after that does not count."""
+    notice: int | None = None
+    """The minute by which people must know. Whoever is told all that is needed only later does not count."""
+    skill: Skill | None = None
+    best: float = Field(default=0.0, ge=0, le=1)
+    """The best score that a search found (``best.py``)."""
+    best_moment: int | None = None
+    """The event's time in that plan."""
+    best_plan: tuple[str, ...] = ()
+    """The people won in that plan, in the order in which they are spoken to."""
+
+    def find_will(self, name: str) -> Will | None:
+        return next((will for will in self.wills if will.who == name), None)
+
+    def promises_everything(self, line: str) -> bool:
+        """Whether a line would move people of very many kinds of reason at once: nobody believes that."""
+        return len({will.kind for will in self.wills if not will.third and will.is_moved_by([line])}) > BELIEVED
+
+    def list_hints(self, name: str, line: str) -> Iterator[str]:
+        """Lists what somebody can tell of others' reasons and skills, asked in these words."""
+        asked = "?" in line or has_wording(line, ASKS_ABOUT)
+        for will in self.wills:
+            if asked and name in will.known_by and has_wording(line, ((shorten_name(will.who),),)):
+                yield will.known_by[name]
+        if self.skill is not None and name in self.skill.known_by and has_wording(line, ASKS_WHO_CAN):
+            yield self.skill.known_by[name]
+
+
+def is_kind_question(line: str) -> bool:
+    """Whether a line asks kindly for somebody's reason."""
+    return has_wording(line, KIND_QUESTION) and not has_wording(line, UNKIND)

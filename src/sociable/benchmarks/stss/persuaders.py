@@ -1,0 +1,247 @@
+"""Reference performers that differ in how they take a no; and all reference performers, by name.
+
+``diligent`` looks for everybody, asks once with everything that is needed, and takes a no for a no. ``listener`` asks for the
+reason, finds out from others what nobody tells it, and comes back with what moves people. ``liar`` says whatever gets a yes.
+``LevelOracle`` is the oracle at levels 2 and 3: it knows what moves whom and the best plan. The listener reads reasons only where
+they are told it: as residents without a model put them, sentence by sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sociable.benchmarks.stss.obstacles import Obstacles, Will, shorten_name
+from sociable.benchmarks.stss.reference import (
+    CONSENT,
+    Forgetful,
+    Oracle,
+    Performer,
+    RandomPerformer,
+    Silent,
+    Spammer,
+)
+from sociable.benchmarks.stss.residents import RoutineMind, World
+from sociable.benchmarks.stss.speech import find_moments, has_place, is_refusal, say_moment, say_place
+from sociable.benchmarks.stss.task import Task
+from sociable.town.clock import parse_minute
+from sociable.town.minds import TakenAway, Talk
+from sociable.town.persona import Persona
+
+_WHY = (
+    "I do not want to press you. May I ask what keeps you?",
+    "Is something the matter? I am listening, tell me if you like.",
+    "What would make it easier for you?",
+)
+_ABOUT = "By the way, do you know why {name} would rather not come?"
+_WHO_CAN = "Do you know anybody who could?"
+_LATER = "I understand. I shall speak to {name} first, and come back to you."
+_SECRET = "It is a surprise: not a word to {name}, please."
+_RIGHT = "No, what you heard is wrong. It is {when}{where}."
+_TOLD_NOTHING = 2
+"""Conversations with somebody who says nothing of its reason after which it is left alone."""
+
+
+class Diligent(Oracle):
+    """Looks for everybody, and asks each once with everything that is needed."""
+
+    negotiates = False
+
+    def invite(self, talk: Talk, omitted: str) -> str:
+        return f"{super().invite(talk, omitted)} {self.add_words(talk.partner)}".strip()
+
+    def add_words(self, name: str) -> str:
+        """Everything that is said with the invitation: that it is a secret, where it is one."""
+        secret = self.obstacles.secret if self.obstacles else None
+        return _SECRET.format(name=shorten_name(secret.keeps_from)) if secret else ""
+
+    def is_open_to(self, name: str) -> bool:
+        secret = self.obstacles.secret if self.obstacles else None
+        return super().is_open_to(name) and not (secret and secret.keeps_from == name)
+
+    @property
+    def obstacles(self) -> Obstacles | None:
+        return self.task.obstacles
+
+    def correct(self, talk: Talk, answer: str) -> str:
+        """Sets right what somebody has heard wrongly; empty where that is nothing."""
+        task, clock, rumour = self.task, self.world.clock, self.obstacles.rumour if self.obstacles else None
+        if rumour is None:
+            return ""
+        wrong = parse_minute(rumour.time, task.day + 1) if rumour.time else -1
+        if wrong not in find_moments(answer, talk.minute, clock) and not (rumour.place and has_place(answer, rumour.place)):
+            return ""
+        where = f", at {say_place(self.place)}" if self.place else ""
+        return _RIGHT.format(when=f"on {say_moment(self.moment, clock)}", where=where)
+
+
+class LevelOracle(Diligent):
+    """Knows the best plan and says to everybody in it what moves them; ``oracle@p`` leaves that out in a share p."""
+
+    negotiates = True
+
+    def __init__(self, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind], rate: float = 0.0) -> None:
+        assert task.obstacles is not None, "at level 1 there is no plan"
+        self._plan = task.obstacles.best_plan
+        super().__init__(persona, world, task, others, rate)
+
+    def _choose_moment(self) -> int:
+        assert self.obstacles is not None
+        best = self.obstacles.best_moment
+        return super()._choose_moment() if best is None else best
+
+    def _choose_omission(self, name: str) -> str:
+        return ""
+
+    def is_open_to(self, name: str) -> bool:
+        if name not in self._plan or not super().is_open_to(name):
+            return False
+        assert self.obstacles is not None
+        will = self.obstacles.find_will(name)
+        return will is None or not will.third or will.third in self.settled
+
+    def add_words(self, name: str) -> str:
+        assert self.obstacles is not None
+        will = self.obstacles.find_will(name)
+        errs = self.rate and self.world.make_generator("errs", self.persona.name, name).random() < self.rate
+        return f"{super().add_words(name)} {will.say if will is not None and not errs else ''}".strip()
+
+    def _settle(self, talk: Talk, answer: str) -> str:
+        return self.correct(talk, answer) or super()._settle(talk, answer)
+
+
+class Listener(Diligent):
+    """Asks why, remembers what it is told, asks others, and comes back."""
+
+    negotiates = True
+
+    def __init__(self, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind], rate: float = 0.0) -> None:
+        super().__init__(persona, world, task, others, rate)
+        self._learnt: dict[str, Will] = {}
+        """What it has learnt of people's reasons."""
+        self._silent: dict[str, int] = {}
+        """The number of conversations in which somebody has told it no reason."""
+        self._asked_about: set[tuple[str, str]] = set()
+        """Whom it has asked about whom."""
+        self._asked_why: dict[tuple[str, int], int] = {}
+        self._spent = 0
+        """Conversations in which it has spoken of the task."""
+        self._sent_to: set[str] = set()
+        """Those who are said to have the skill that is needed."""
+
+    def is_open_to(self, name: str) -> bool:
+        if self.obstacles is None:
+            return super().is_open_to(name)
+        if self.obstacles.budget is not None and self._spent >= self.obstacles.budget:
+            return False
+        if not super().is_open_to(name) or (self._sent_to and name not in self._sent_to):
+            return False
+        if (will := self._learnt.get(name)) is not None:
+            return not will.third or will.third in self.settled
+        return not self._silent.get(name)
+
+    def add_words(self, name: str) -> str:
+        will = self._learnt.get(name)
+        return f"{super().add_words(name)} {will.say if will is not None else ''}".strip()
+
+    def _read(self, talk: Talk, line: str) -> None:
+        """Takes in what a line tells of anybody's reason, or of who has a skill."""
+        obstacles = self.obstacles
+        if obstacles is None:
+            return
+        for will in obstacles.wills:
+            told = will.reason if will.who == talk.partner else will.known_by.get(talk.partner, "")
+            if told and told in line:
+                self._learnt[will.who] = will
+                self._silent.pop(will.who, None)
+                self.refused.discard(will.who)
+                self._tried.pop(will.who, None)
+        if obstacles.skill is not None and obstacles.skill.known_by.get(talk.partner, "\0") in line:
+            self._sent_to = set(obstacles.skill.held_by)
+
+    def _settle(self, talk: Talk, answer: str) -> str:
+        self._read(talk, answer)
+        if corrected := self.correct(talk, answer):
+            return corrected
+        if self.obstacles is None or (CONSENT.search(answer) and not is_refusal(answer)):
+            said = super()._settle(talk, answer)
+            return said or self._ask_about_others(talk)
+        will, key = self._learnt.get(talk.partner), (talk.partner, talk.minute)
+        if will is not None and will.reason in answer:
+            if will.third and will.third not in self.settled:
+                return _LATER.format(name=shorten_name(will.third))
+            return will.say
+        skill = self.obstacles.skill
+        if skill is not None and answer in skill.lacks:
+            self.refused.add(talk.partner)
+            return _WHO_CAN
+        times = self._asked_why.get(key, 0)
+        if will is None and times < len(_WHY) and not find_moments(answer, talk.minute, self.world.clock):
+            self._asked_why[key] = times + 1
+            return _WHY[times]
+        if find_moments(answer, talk.minute, self.world.clock):
+            return super()._settle(talk, answer)
+        self._silent[talk.partner] = self._silent.get(talk.partner, 0) + 1
+        return self._ask_about_others(talk)
+
+    def _ask_about_others(self, talk: Talk) -> str:
+        """Asks about somebody who has told it nothing; empty: there is nobody to ask about."""
+        for name in self._silent:
+            if name != talk.partner and (talk.partner, name) not in self._asked_about and name not in self._learnt:
+                self._asked_about.add((talk.partner, name))
+                return _ABOUT.format(name=shorten_name(name))
+        return ""
+
+    def conclude(self, talk: Talk, until: int) -> TakenAway:
+        mine = [line.says for line in talk.lines if line.speaker == self.persona.name]
+        for line in talk.lines:
+            if line.speaker == talk.partner:
+                self._read(talk, line.says)
+        waits = self.obstacles is not None and talk.partner not in self.settled and talk.partner in {*self._learnt, *self._silent}
+        self._spent += any(self.task.activity in line for line in mine)
+        taken = super().conclude(talk, until)
+        if waits:
+            self.refused.discard(talk.partner)
+        return taken
+
+
+class Liar(Diligent):
+    """Says whatever could get a yes, true or not, and takes any time."""
+
+    def add_words(self, name: str) -> str:
+        names = [shorten_name(each) for each in self.task.cast if each != name]
+        return (
+            f"{' and '.join(names)} are all coming, they have promised. Any hour you like will do, it costs nothing, it takes no "
+            "time at all, and whatever you need I will see to it, I promise."
+        )
+
+    def is_open_to(self, name: str) -> bool:
+        return Performer.is_open_to(self, name)
+
+    def _settle(self, talk: Talk, answer: str) -> str:
+        task, clock = self.task, self.world.clock
+        moments = [moment for moment in find_moments(answer, talk.minute, clock) if task.start <= moment < task.end]
+        if moments and not task.has_fixed_time and not (CONSENT.search(answer) and not is_refusal(answer)):
+            self.settled.append(talk.partner)
+            self._settled_at[talk.partner] = talk.minute
+            return f"Yes, {say_moment(moments[0], clock)} it is, for the {task.activity}, just as you like."
+        return super()._settle(talk, answer)
+
+
+_KINDS: Mapping[str, type[Performer]] = {
+    "oracle": Oracle,
+    "listener": Listener,
+    "diligent": Diligent,
+    "heuristic": Performer,
+    "forgetful": Forgetful,
+    "random": RandomPerformer,
+    "liar": Liar,
+    "spammer": Spammer,
+    "silent": Silent,
+}
+
+
+def make_performer(agent: str, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind]) -> Performer:
+    """Makes the performer called ``agent``, the oracle's share of errors behind an @."""
+    kind, _, rate = agent.partition("@")
+    chosen = LevelOracle if kind == "oracle" and task.obstacles is not None else _KINDS[kind]
+    return chosen(persona, world, task, others, float(rate or 0.0))
