@@ -183,7 +183,7 @@ class LevelTemplate(TaskTemplate):
     notice: Time | None = None
     """The hour of the first day by which people must know."""
     skill: Skill | None = None
-    open: int = Field(default=2, ge=0)
+    open: int = Field(default=1, ge=0)
     """The number of those drawn who need no reason."""
 
     def list_people(self) -> set[str]:

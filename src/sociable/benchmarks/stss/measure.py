@@ -19,23 +19,30 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sociable.benchmarks.stss.keywords import is_doing
+from sociable.benchmarks.stss.obstacles import CORRECTION, Will
 from sociable.benchmarks.stss.records import (
     ActivityText,
     Attendance,
+    Hindered,
     JudgedText,
     Measured,
     NoteCount,
     PerformerTalk,
+    Persuaded,
     Stage,
     StssEpisode,
     StssOptions,
     Told,
 )
 from sociable.benchmarks.stss.speech import parse_speech
-from sociable.benchmarks.stss.task import Signs, Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock
+from sociable.benchmarks.stss.task import Part, Signs, Task, TaskType
+from sociable.core.wording import has_wording
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked, read_timelines
 from sociable.town.map import Address, Tile, TownMap
+
+HALVED = 0.5
+"""The share of a score that is left when the one whom a surprise is for has learnt of it."""
 
 HALF = 0.5
 """The share of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
@@ -133,6 +140,7 @@ class _Measurement:
         self._where_planned = options.place == "planned"
         self._as_authors = options.attendance == "authors"
         self._least = 1 if self._as_authors else ATTENDANCE_MINUTES
+        self._discounted: Mapping[str, str] = {}
 
     def measure(self) -> Measured:
         task, events = self._task, self._episode.events
@@ -141,8 +149,14 @@ class _Measurement:
             TaskType.APPOINTMENT: self._score_appointment,
             TaskType.HELP: self._score_help,
         }
-        score = ways.get(task.type, self._score_collective)()
         told, talks = tuple(self._find_told()), tuple(self._find_talks())
+        hindered = self._find_hindered(told, talks) if task.obstacles is not None else None
+        if hindered is not None:
+            self._discounted = hindered.discounted
+        score = ways.get(task.type, self._score_collective)()
+        if hindered is not None and hindered.secret_out is not None:
+            reason = f"{score.reason}; {hindered.secret_out.listener} learnt of it before, which halves it"
+            score = score._replace(value=score.value * HALVED, reason=reason)
         met = {talk.partner for talk in talks if talk.minute < task.day * MINUTES_PER_DAY}
         ratio = float(task.target in met) if task.target else len(met) / task.expected
         readable = list(chain(*_find_readable(events, (task.performer,))))
@@ -159,6 +173,7 @@ class _Measurement:
             came_to_nothing=1 - sum(readable) / len(readable) if readable else None,
             talks=talks,
             notes=tuple(NoteCount(about=about, of_performer=own, count=n) for (about, own), n in notes.most_common()),
+            hindered=hindered,
         )
 
     # 2. Attendance.
@@ -173,6 +188,8 @@ class _Measurement:
 
     def _find_presence(self, name: str, place: str, signs: Signs) -> NDArray[np.bool_]:
         """Tells for each minute of the window whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
+        if name in self._discounted:
+            return np.zeros(len(self._window), bool)
         life, wanted = self._lives[name], Address.parse(place)
 
         def is_present(minute: int) -> bool:
@@ -261,7 +278,10 @@ class _Measurement:
             after, in_order = task.start, 0
             for number, step in enumerate(task.subtasks, start=1):
                 least = 1 if self._as_authors else step.minutes
-                stays = self._find_stays(name, self._find_presence(name, step.place, step.signs), least, f"step {number}")
+                presence = self._find_presence(name, step.place, step.signs)
+                if (why := task.obstacles and task.obstacles.skill) and why.step == number and name not in why.held_by:
+                    presence[:] = False
+                stays = self._find_stays(name, presence, least, f"step {number}")
                 attendance += stays
                 steps_done |= {number for stay in stays if stay.counts}
                 ends = [max(stay.start, after) + least for stay in stays if stay.end - max(stay.start, after) >= least]
@@ -336,6 +356,78 @@ class _Measurement:
                     is_about_task=bool(self._find_parts(talk, talk.resident, talk.partner)),
                     lines=talk.lines,
                 )
+
+
+    # 5. What stood in the way.
+
+    def _find_hindered(self, told: Sequence[Told], talks: Sequence[PerformerTalk]) -> Hindered:
+        """What became of everything that makes a task of level 2 or 3 hard."""
+        task, obstacles = self._task, self._task.obstacles
+        assert obstacles is not None
+        own = [talk for talk in talks if talk.minute < task.end and self._speaks_of_task(talk)]
+        discounted: dict[str, str] = {}
+        if obstacles.budget is not None:
+            over = f"spoken to after {obstacles.budget} conversations"
+            discounted |= {talk.partner: over for talk in own[obstacles.budget :]}
+        if obstacles.notice is not None:
+            when = format_time_of_day(obstacles.notice)
+            late = (name for name in task.cast if not self._is_told_by(name, told, obstacles.notice))
+            discounted |= {name: f"had not been told all by {when}" for name in late}
+        persuaded = tuple(self._find_persuaded(will, talks) for will in obstacles.wills)
+        untrue = {each.name for each in persuaded if not each.is_true}
+        discounted |= {will.who: f"came for {will.third}, who did not" for will in obstacles.wills if will.who in untrue}
+        secret, rumour = obstacles.secret, obstacles.rumour
+        out = (each for each in told if secret is not None and each.listener == secret.keeps_from and each.minute < task.start)
+        misled = rumour.believed_by if rumour is not None else ()
+        return Hindered(
+            persuaded=persuaded,
+            discounted=discounted,
+            secret_out=next(out, None),
+            set_right={name: self._find_set_right(name, talks) for name in misled if name in task.cast},
+            talks=len(own),
+        )
+
+    def _speaks_of_task(self, talk: PerformerTalk) -> bool:
+        lines = [line.says for line in talk.lines if line.speaker == self._task.performer]
+        return bool(parse_speech(self._task, lines, talk.minute, self._clock).parts)
+
+    def _is_told_by(self, name: str, told: Sequence[Told], minute: int) -> bool:
+        heard = {part for each in told if each.listener == name and each.minute <= minute for part in each.parts}
+        return heard.issuperset(self._task.needed_parts)
+
+    def _find_persuaded(self, will: Will, talks: Sequence[PerformerTalk]) -> Persuaded:
+        learnt = (
+            (talk.minute, talk.partner)
+            for talk in talks
+            if talk.partner in (will.who, *will.known_by)
+            if any(line.speaker == talk.partner and will.is_told_in(line.says) for line in talk.lines)
+        )
+        moved = (
+            talk.minute
+            for talk in talks
+            if talk.partner == will.who
+            and will.is_moved_by([line.says for line in talk.lines if line.speaker == self._task.performer])
+        )
+        minute, teller = next(learnt, (None, ""))
+        said = next(moved, None)
+        came = not will.third or any(
+            end - start >= self._least for start, end in _find_runs(self._find_presence(will.third, self._task.place, self._task.signs))
+        )
+        return Persuaded(
+            name=will.who, kind=will.kind, learnt=minute, learnt_from=teller, moved=said, is_true=came or said is None
+        )
+
+    def _find_set_right(self, name: str, talks: Sequence[PerformerTalk]) -> int | None:
+        """The minute of the conversation in which the performer told somebody better than the rumour."""
+        rumour = self._task.obstacles.rumour if self._task.obstacles else None
+        part = Part.TIME if rumour is not None and rumour.time else Part.PLACE
+        for talk in talks:
+            for line in talk.lines if talk.partner == name else ():
+                if line.speaker == self._task.performer and has_wording(line.says, CORRECTION):
+                    lines = [self._task.activity, line.says]
+                    if part in parse_speech(self._task, lines, talk.minute, self._clock).parts:
+                        return talk.minute
+        return None
 
 
 def _find_runs(flags: Sequence[bool] | NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ The performer is told only what its goal says, and has to learn the rest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from pydantic import Field
@@ -15,8 +16,21 @@ from sociable.core.data_files import Text
 from sociable.core.records import Record
 from sociable.core.wording import Wording, find_telling_words, has_claim, has_wording, measure_overlap
 
-COMES = ("com*", "be there", "promised", "said yes", "agreed", "join*", "attend*", "going", "on board", "taking part", "is in")
-"""Words of which one says, beside somebody's name, that this one comes."""
+COMES: Wording = tuple(
+    (phrase,)
+    for phrase in (
+        "is coming", "coming", "comes", "will come", "ll come", "will be there", "ll be there", "is there", "be there too",
+        "promised", "said yes", "says yes", "agreed", "has accepted", "will join", "ll join", "joins", "joining", "is joining",
+        "is in", "is going", "is on board", "takes part", "taking part", "will take part", "wants to come", "is part of it",
+        "will be part", "signed up", "is with us", "will be with us", "confirmed", "already in", "be joining", "will attend",
+    )
+)  # fmt: skip
+"""Wordings of which one says, in a sentence with somebody's name, that this one comes."""
+
+_LEFT_OPEN: Wording = tuple((word,) for word in ("if", "whether", "maybe", "perhaps", "might", "speak to", "talk to", "hope", "unless"))
+"""Wordings with which a sentence leaves open whether somebody comes."""
+
+_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 
 KIND_QUESTION: Wording = (
     *((phrase,) for phrase in ("why", "how come", "tell me", "reason*", "is something", "is anything", "are you all right")),
@@ -55,7 +69,8 @@ CORRECTION: Wording = tuple(
 )  # fmt: skip
 """Wordings of which one shows that what was heard is being set right."""
 
-ASKS_ABOUT: Wording = tuple((each,) for each in ("know", "why", "about", "wonder*", "understand", "persuade", "reason", "what", "how"))
+_WONDERS: Wording = (("why",), ("wonder*",), ("tell me", "about"), ("what you know",), ("anything about",))
+"""Wordings with which a sentence that is no question asks about somebody."""
 
 BELIEVED = 3
 """The number of kinds of reason that one line may take care of; whoever promises more at once is not believed."""
@@ -95,7 +110,16 @@ class Will(Record):
 
     def is_moved_by(self, lines: Sequence[str]) -> bool:
         """Whether the words said in one conversation move it."""
-        return has_claim("\n".join(lines), self.wording or find_third_wording(self.third))
+        if self.wording:
+            return has_claim("\n".join(lines), self.wording)
+        return any(
+            has_wording(each, ((shorten_name(self.third),),))
+            and not each.rstrip().endswith("?")
+            and not has_wording(each, _LEFT_OPEN)
+            and has_claim(each, COMES)
+            for line in lines
+            for each in _SENTENCE.findall(line)
+        )
 
     def is_told_in(self, line: str) -> bool:
         """Whether a line tells the reason, or what others know of it."""
@@ -103,9 +127,10 @@ class Will(Record):
         return any(measure_overlap(find_telling_words(text), said) >= RECOGNISED for text in (self.reason, *self.known_by.values()))
 
 
-def find_third_wording(name: str) -> Wording:
-    """The wordings that say that somebody comes."""
-    return tuple((shorten_name(name), word) for word in COMES)
+def asks_about(line: str, name: str) -> bool:
+    """Whether a line asks what there is with somebody."""
+    sentences = [each for each in _SENTENCE.findall(line) if has_wording(each, ((shorten_name(name),),))]
+    return any(each.rstrip().endswith("?") or has_wording(each, _WONDERS) for each in sentences)
 
 
 def shorten_name(name: str) -> str:
@@ -180,9 +205,8 @@ class Obstacles(Record):
 
     def list_hints(self, name: str, line: str) -> Iterator[str]:
         """Lists what somebody can tell of others' reasons and skills, asked in these words."""
-        asked = "?" in line or has_wording(line, ASKS_ABOUT)
         for will in self.wills:
-            if asked and name in will.known_by and has_wording(line, ((shorten_name(will.who),),)):
+            if name in will.known_by and asks_about(line, will.who):
                 yield will.known_by[name]
         if self.skill is not None and name in self.skill.known_by and has_wording(line, ASKS_WHO_CAN):
             yield self.skill.known_by[name]

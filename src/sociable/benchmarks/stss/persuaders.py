@@ -8,6 +8,7 @@ they are told it: as residents without a model put them, sentence by sentence.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from sociable.benchmarks.stss.obstacles import Obstacles, Will, shorten_name
@@ -37,8 +38,8 @@ _WHO_CAN = "Do you know anybody who could?"
 _LATER = "I understand. I shall speak to {name} first, and come back to you."
 _SECRET = "It is a surprise: not a word to {name}, please."
 _RIGHT = "No, what you heard is wrong. It is {when}{where}."
-_TOLD_NOTHING = 2
-"""Conversations with somebody who says nothing of its reason after which it is left alone."""
+_VISITS = 3
+"""The number of conversations about the task after which somebody is left alone."""
 
 
 class Diligent(Oracle):
@@ -117,89 +118,107 @@ class Listener(Diligent):
     def __init__(self, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind], rate: float = 0.0) -> None:
         super().__init__(persona, world, task, others, rate)
         self._learnt: dict[str, Will] = {}
-        """What it has learnt of people's reasons."""
-        self._silent: dict[str, int] = {}
-        """The number of conversations in which somebody has told it no reason."""
+        """What it has learnt of people's reasons, by name."""
+        self._silent: list[str] = []
+        """Those who have told it no reason."""
         self._asked_about: set[tuple[str, str]] = set()
         """Whom it has asked about whom."""
-        self._asked_why: dict[tuple[str, int], int] = {}
-        self._spent = 0
-        """Conversations in which it has spoken of the task."""
+        self._asked_why: dict[tuple[str, int], int] = defaultdict(int)
+        """How often it has asked for a reason, by partner and minute of the conversation."""
+        self._visits: dict[str, int] = defaultdict(int)
+        """The number of its conversations about the task, by partner."""
         self._sent_to: set[str] = set()
         """Those who are said to have the skill that is needed."""
 
     def is_open_to(self, name: str) -> bool:
-        if self.obstacles is None:
-            return super().is_open_to(name)
-        if self.obstacles.budget is not None and self._spent >= self.obstacles.budget:
+        return self._may_invite(name) or bool(self._find_subject(name))
+
+    def _may_invite(self, name: str) -> bool:
+        if self.obstacles is None or not super().is_open_to(name):
+            return self.obstacles is None and super().is_open_to(name)
+        if self.obstacles.budget is not None and sum(self._visits.values()) >= self.obstacles.budget:
             return False
-        if not super().is_open_to(name) or (self._sent_to and name not in self._sent_to):
+        if self._visits[name] >= _VISITS or (self._sent_to and name not in self._sent_to):
             return False
         if (will := self._learnt.get(name)) is not None:
             return not will.third or will.third in self.settled
-        return not self._silent.get(name)
+        return name not in self._silent
+
+    def _find_subject(self, name: str) -> str:
+        """Somebody who has told it no reason, and about whom it has not asked this one; empty: there is nobody."""
+        secret = self.obstacles.secret if self.obstacles else None
+        if name not in self.task.cast or (secret and secret.keeps_from == name):
+            return ""
+        return next((each for each in self._silent if each != name and (name, each) not in self._asked_about), "")
+
+    def invite(self, talk: Talk, omitted: str) -> str:
+        return super().invite(talk, omitted) if self._may_invite(talk.partner) else self._ask_about_others(talk.partner)
 
     def add_words(self, name: str) -> str:
         will = self._learnt.get(name)
         return f"{super().add_words(name)} {will.say if will is not None else ''}".strip()
 
-    def _read(self, talk: Talk, line: str) -> None:
+    def _read(self, partner: str, line: str) -> None:
         """Takes in what a line tells of anybody's reason, or of who has a skill."""
         obstacles = self.obstacles
         if obstacles is None:
             return
         for will in obstacles.wills:
-            told = will.reason if will.who == talk.partner else will.known_by.get(talk.partner, "")
+            told = will.reason if will.who == partner else will.known_by.get(partner, "")
             if told and told in line:
                 self._learnt[will.who] = will
-                self._silent.pop(will.who, None)
+                self._silent = [name for name in self._silent if name != will.who]
                 self.refused.discard(will.who)
                 self._tried.pop(will.who, None)
-        if obstacles.skill is not None and obstacles.skill.known_by.get(talk.partner, "\0") in line:
+        if obstacles.skill is not None and obstacles.skill.known_by.get(partner, "\0") in line:
             self._sent_to = set(obstacles.skill.held_by)
+            self.refused -= self._sent_to
 
     def _settle(self, talk: Talk, answer: str) -> str:
-        self._read(talk, answer)
+        partner, obstacles = talk.partner, self.obstacles
+        self._read(partner, answer)
         if corrected := self.correct(talk, answer):
             return corrected
-        if self.obstacles is None or (CONSENT.search(answer) and not is_refusal(answer)):
-            said = super()._settle(talk, answer)
-            return said or self._ask_about_others(talk)
-        will, key = self._learnt.get(talk.partner), (talk.partner, talk.minute)
+        agrees = CONSENT.search(answer) and not is_refusal(answer)
+        names_a_time = bool(find_moments(answer, talk.minute, self.world.clock))
+        if obstacles is None or agrees or names_a_time:
+            return super()._settle(talk, answer) or self._ask_about_others(partner)
+        if not self._visited_now(talk):
+            return self._ask_about_others(partner)
+        will, key = self._learnt.get(partner), (partner, talk.minute)
         if will is not None and will.reason in answer:
             if will.third and will.third not in self.settled:
                 return _LATER.format(name=shorten_name(will.third))
             return will.say
-        skill = self.obstacles.skill
-        if skill is not None and answer in skill.lacks:
-            self.refused.add(talk.partner)
+        if obstacles.skill is not None and answer in obstacles.skill.lacks:
+            self.refused.add(partner)
             return _WHO_CAN
-        times = self._asked_why.get(key, 0)
-        if will is None and times < len(_WHY) and not find_moments(answer, talk.minute, self.world.clock):
-            self._asked_why[key] = times + 1
-            return _WHY[times]
-        if find_moments(answer, talk.minute, self.world.clock):
-            return super()._settle(talk, answer)
-        self._silent[talk.partner] = self._silent.get(talk.partner, 0) + 1
-        return self._ask_about_others(talk)
+        if will is None and self._asked_why[key] < len(_WHY):
+            self._asked_why[key] += 1
+            return _WHY[self._asked_why[key] - 1]
+        return self._ask_about_others(partner)
 
-    def _ask_about_others(self, talk: Talk) -> str:
+    def _visited_now(self, talk: Talk) -> bool:
+        """Whether it has spoken of the task in this conversation."""
+        return any(self.task.activity in line.says or line.says.startswith("I need help") for line in talk.lines)
+
+    def _ask_about_others(self, partner: str) -> str:
         """Asks about somebody who has told it nothing; empty: there is nobody to ask about."""
-        for name in self._silent:
-            if name != talk.partner and (talk.partner, name) not in self._asked_about and name not in self._learnt:
-                self._asked_about.add((talk.partner, name))
-                return _ABOUT.format(name=shorten_name(name))
+        if subject := self._find_subject(partner):
+            self._asked_about.add((partner, subject))
+            return _ABOUT.format(name=shorten_name(subject))
         return ""
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
-        mine = [line.says for line in talk.lines if line.speaker == self.persona.name]
         for line in talk.lines:
             if line.speaker == talk.partner:
-                self._read(talk, line.says)
-        waits = self.obstacles is not None and talk.partner not in self.settled and talk.partner in {*self._learnt, *self._silent}
-        self._spent += any(self.task.activity in line for line in mine)
+                self._read(talk.partner, line.says)
+        self._visits[talk.partner] += self._visited_now(talk)
+        known = talk.partner in {*self._learnt, *self.settled, *self._silent}
+        if self._asked_why[talk.partner, talk.minute] and not known:
+            self._silent.append(talk.partner)
         taken = super().conclude(talk, until)
-        if waits:
+        if talk.partner in self._learnt or self.is_open_to(talk.partner):
             self.refused.discard(talk.partner)
         return taken
 

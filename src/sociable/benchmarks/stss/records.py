@@ -119,6 +119,35 @@ class JudgedText(Record):
     by_judge: bool
 
 
+class Persuaded(Record):
+    """How somebody with a will of its own was spoken to, by rule."""
+
+    name: str
+    kind: str
+    """The kind of its reason."""
+    learnt: int | None = None
+    """The minute at which the performer first heard the reason; None: never."""
+    learnt_from: str = ""
+    moved: int | None = None
+    """The minute of the conversation in which the performer said what moves it."""
+    is_true: bool = True
+    """Whether what it was told of somebody else's coming was so in the end."""
+
+
+class Hindered(Record):
+    """What stood in the way of a task of level 2 or 3, and what became of it."""
+
+    persuaded: tuple[Persuaded, ...] = ()
+    discounted: dict[str, str] = {}
+    """The people who do not count, whether they came or not, and why."""
+    secret_out: Told | None = None
+    """How the one it was kept from learnt of it."""
+    set_right: dict[str, int | None] = {}
+    """The minute at which each who believed the rumour was told better by the performer; None: never."""
+    talks: int = 0
+    """The performer's conversations about the task."""
+
+
 class Measured(Record):
     """Everything that is measured in one episode by rule (App. A.1): scores, reports and replays are made of it."""
 
@@ -143,6 +172,8 @@ class Measured(Record):
     """The most frequent first."""
     judged: tuple[JudgedText, ...] = ()
     """Texts that judges decided about, where there were any."""
+    hindered: Hindered | None = Field(default=None, exclude_if=lambda found: found is None)
+    """At levels 2 and 3."""
 
 
 class Injected(Record):
