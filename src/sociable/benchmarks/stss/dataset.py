@@ -200,6 +200,8 @@ class LevelTemplate(TaskTemplate):
         _check_people([*self.list_people(), *(will.who for will in self.wills)], info)
         if self.type is not TaskType.APPOINTMENT and (both := self.list_people() & set(self.performers)):
             raise ValueError(f"performers: {min(both)} has a part in what stands in the way; expected somebody else")
+        if len(self.list_people()) > CAST[1]:
+            raise ValueError(f"{len(self.list_people())} people are needed; expected at most {CAST[1]}, with their knowing friends")
         if twice := [will.who for will in self.wills if sum(each.who == will.who for each in self.wills) > 1]:
             raise ValueError(f"wills: {twice[0]} has two; expected one for each person")
         for will in self.wills:

@@ -367,8 +367,9 @@ class _Measurement:
         own = [talk for talk in talks if talk.minute < task.end and self._speaks_of_task(talk)]
         discounted: dict[str, str] = {}
         if obstacles.budget is not None:
-            over = f"spoken to after {obstacles.budget} conversations"
-            discounted |= {talk.partner: over for talk in own[obstacles.budget :]}
+            over = f"won over only after {obstacles.budget} conversations"
+            won = {talk.partner for talk in own[: obstacles.budget] if self._says_what_moves(talk)}
+            discounted |= {talk.partner: over for talk in own[obstacles.budget :] if talk.partner not in won}
         if obstacles.notice is not None:
             when = format_time_of_day(obstacles.notice)
             late = (name for name in task.cast if not self._is_told_by(name, told, obstacles.notice))
@@ -391,6 +392,11 @@ class _Measurement:
         lines = [line.says for line in talk.lines if line.speaker == self._task.performer]
         return bool(parse_speech(self._task, lines, talk.minute, self._clock).parts)
 
+    def _says_what_moves(self, talk: PerformerTalk) -> bool:
+        """Whether the performer says in a conversation all that the other needs to hear before it comes."""
+        will = self._task.obstacles.find_will(talk.partner) if self._task.obstacles else None
+        return will is None or will.is_moved_by([line.says for line in talk.lines if line.speaker == self._task.performer])
+
     def _is_told_by(self, name: str, told: Sequence[Told], minute: int) -> bool:
         heard = {part for each in told if each.listener == name and each.minute <= minute for part in each.parts}
         return heard.issuperset(self._task.needed_parts)
@@ -405,8 +411,7 @@ class _Measurement:
         moved = (
             talk.minute
             for talk in talks
-            if talk.partner == will.who
-            and will.is_moved_by([line.says for line in talk.lines if line.speaker == self._task.performer])
+            if talk.partner == will.who and self._says_what_moves(talk)
         )
         minute, teller = next(learnt, (None, ""))
         said = next(moved, None)

@@ -185,7 +185,7 @@ class Obstacles(Record):
     secret: Secret | None = None
     rumour: Rumour | None = None
     budget: int | None = Field(default=None, ge=1)
-    """The number of conversations in which the performer may speak of the task. Whoever it speaks to after that does not count."""
+    """The number of conversations in which the performer may speak of the task. Whoever it wins only after that does not count."""
     notice: int | None = None
     """The minute by which people must know. Whoever is told all that is needed only later does not count."""
     skill: Skill | None = None

@@ -59,6 +59,10 @@ class Diligent(Oracle):
         secret = self.obstacles.secret if self.obstacles else None
         return super().is_open_to(name) and not (secret and secret.keeps_from == name)
 
+    def _wants_to_remind(self, name: str, minute: int) -> bool:
+        # At levels 2 and 3 nobody forgets.
+        return self.obstacles is None and super()._wants_to_remind(name, minute)
+
     @property
     def obstacles(self) -> Obstacles | None:
         return self.task.obstacles
