@@ -187,8 +187,9 @@ class LevelTemplate(TaskTemplate):
     """The number of those drawn who need no reason."""
 
     def list_people(self) -> set[str]:
-        """Everybody who must be in the cast; of an appointment the target is drawn."""
-        found = {name for will in self.wills for name in (*will.known_by, will.third) if name}
+        """Everybody who must be in the cast, of those who know an untold reason the first; of an appointment the target is drawn."""
+        found = {will.third for will in self.wills if will.third}
+        found |= {next(iter(will.known_by)) for will in self.wills if will.known_by and not will.tells}
         if self.type is not TaskType.APPOINTMENT:
             found |= {will.who for will in self.wills}
         found |= {self.secret.keeps_from} if self.secret else set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from pydantic import Field
 
@@ -72,8 +73,11 @@ CORRECTION: Wording = tuple(
 _WONDERS: Wording = (("why",), ("wonder*",), ("tell me", "about"), ("what you know",), ("anything about",))
 """Wordings with which a sentence that is no question asks about somebody."""
 
-BELIEVED = 3
+BELIEVED = 4
 """The number of kinds of reason that one line may take care of; whoever promises more at once is not believed."""
+
+ECHO = 0.8
+"""The share of a sentence's words from which on it only repeats what somebody has said itself."""
 
 RECOGNISED = 0.6
 """The share of a reason's words that a line must have to count as telling it, for reports."""
@@ -111,7 +115,7 @@ class Will(Record):
     def is_moved_by(self, lines: Sequence[str]) -> bool:
         """Whether the words said in one conversation move it."""
         if self.wording:
-            return has_claim("\n".join(lines), self.wording)
+            return any(has_claim(each, self.wording) for line in lines for each in self._list_new_passages(line))
         return any(
             has_wording(each, ((shorten_name(self.third),),))
             and not each.rstrip().endswith("?")
@@ -120,6 +124,16 @@ class Will(Record):
             for line in lines
             for each in _SENTENCE.findall(line)
         )
+
+    def _list_new_passages(self, line: str) -> Iterator[str]:
+        """Every sentence of a line with the one after it, but what only repeats its own words to it.
+
+        Words that are further apart do not belong together.
+        """
+        own = find_telling_words(" ".join((*self.vague, self.reason)))
+        sentences = [each for each in _SENTENCE.findall(line) if measure_overlap(find_telling_words(each), own) < ECHO]
+        for first, second in zip_longest(sentences, sentences[1:], fillvalue=""):
+            yield f"{first} {second}"
 
     def is_told_in(self, line: str) -> bool:
         """Whether a line tells the reason, or what others know of it."""

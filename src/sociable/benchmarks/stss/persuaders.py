@@ -183,17 +183,17 @@ class Listener(Diligent):
         self._read(partner, answer)
         if corrected := self.correct(talk, answer):
             return corrected
+        will, key = self._learnt.get(partner), (partner, talk.minute)
+        if will is not None and will.reason in answer:
+            if will.third and will.third not in self.settled:
+                return _LATER.format(name=shorten_name(will.third))
+            return will.say
         agrees = CONSENT.search(answer) and not is_refusal(answer)
         names_a_time = bool(find_moments(answer, talk.minute, self.world.clock))
         if obstacles is None or agrees or names_a_time:
             return super()._settle(talk, answer) or self._ask_about_others(partner)
         if not self._visited_now(talk):
             return self._ask_about_others(partner)
-        will, key = self._learnt.get(partner), (partner, talk.minute)
-        if will is not None and will.reason in answer:
-            if will.third and will.third not in self.settled:
-                return _LATER.format(name=shorten_name(will.third))
-            return will.say
         if obstacles.skill is not None and answer in obstacles.skill.lacks:
             self.refused.add(partner)
             return _WHO_CAN
