@@ -4,8 +4,8 @@
 2. Who must be spoken to: each of them; first whoever each comes along with, and somebody who knows a reason that is not told.
 3. Whether the performer can reach them all in time, one after the other, where their habits have them, within its budget.
 
-The largest set of people that passes is the best. Somebody who is told by others is not counted on, so that a run can do better
-than the plan; its share of the best is at most 1.
+The largest set of people that passes is the best, however many are expected. That somebody is told by others is not counted on,
+so that a run can do better than the plan; its share of the best is at most 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ ARRIVES_LATER = 5
 
 
 class Best(NamedTuple):
-    score: float
+    people: int
+    """The number of people who can be won; of an appointment and of help 1, or 0 where nothing can be done."""
     moment: int
     """The event's beginning."""
     plan: tuple[str, ...]
@@ -46,7 +47,7 @@ class Best(NamedTuple):
 
 
 def find_best(task: Task, minds: Mapping[str, RoutineMind], world: World) -> Best:
-    """The best score of a task, and a way to it. ``minds``: everybody's habits, by name."""
+    """The most people that can be won for a task, and a way to it. ``minds``: everybody's habits, by name."""
     return _Search(task, minds, world).find()
 
 
@@ -63,13 +64,14 @@ class _Search:
         able = {moment: self._find_able(moment) for moment in self._list_moments()}
         # Where most can, the largest set is found soonest.
         moments = sorted(able, key=lambda moment: (-len(able[moment]), moment))
-        for size in range(task.expected, 0, -1):
+        most = 1 if task.type in (TaskType.APPOINTMENT, TaskType.HELP) else max(map(len, able.values()), default=0)
+        for size in range(most, 0, -1):
             for moment in moments:
                 for people in islice(combinations(able[moment], size), SETS_TRIED):
                     plan = self._plan_talks(people, moment) if self._is_closed(people, able[moment]) else ()
                     if plan:
-                        return Best(min(size / task.expected, 1.0), moment, tuple(name for name in plan if name in people))
-        return Best(0.0, task.start, ())
+                        return Best(size, moment, tuple(name for name in plan if name in people))
+        return Best(0, task.start, ())
 
     def _list_moments(self) -> Iterator[int]:
         task, performer = self._task, self._minds[self._task.performer]

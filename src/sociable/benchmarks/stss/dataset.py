@@ -20,9 +20,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from sociable.benchmarks.stss.best import find_best
 from sociable.benchmarks.stss.interop.authors import is_authors_tasks, load_authors_tasks
 from sociable.benchmarks.stss.interop.smallville_people import is_smallville_people, load_smallville_people
-from sociable.benchmarks.stss.best import find_best
 from sociable.benchmarks.stss.obstacles import Obstacles, Rumour, Secret, Skill, Will
 from sociable.benchmarks.stss.records import StssOptions
 from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World, count_errand_minutes
@@ -176,7 +176,7 @@ class LevelTemplate(TaskTemplate):
     """What the performer knows besides, in the third person; follows the goal. Placeholders as there, {budget} and {notice}."""
     adds_first: Text
     wills: tuple[Will, ...] = Field(min_length=1)
-    """Of an appointment those of all targets."""
+    """Of an appointment those of all targets, one of whom is drawn."""
     secret: Secret | None = None
     rumour: Rumour | None = None
     budget: int | None = Field(default=None, ge=1)
@@ -187,7 +187,7 @@ class LevelTemplate(TaskTemplate):
     """The number of those drawn who need no reason."""
 
     def list_people(self) -> set[str]:
-        """Everybody who must be in the cast, of those who know an untold reason the first; of an appointment the target is drawn."""
+        """Everybody who must be in the cast; of those who know a reason that is not told, the first."""
         found = {will.third for will in self.wills if will.third}
         found |= {next(iter(will.known_by)) for will in self.wills if will.known_by and not will.tells}
         if self.type is not TaskType.APPOINTMENT:
@@ -202,7 +202,9 @@ class LevelTemplate(TaskTemplate):
         if self.type is not TaskType.APPOINTMENT and (both := self.list_people() & set(self.performers)):
             raise ValueError(f"performers: {min(both)} has a part in what stands in the way; expected somebody else")
         if len(self.list_people()) > CAST[1]:
-            raise ValueError(f"{len(self.list_people())} people are needed; expected at most {CAST[1]}, with their knowing friends")
+            raise ValueError(
+                f"{len(self.list_people())} people are needed; expected at most {CAST[1]}, with their knowing friends"
+            )
         if twice := [will.who for will in self.wills if sum(each.who == will.who for each in self.wills) > 1]:
             raise ValueError(f"wills: {twice[0]} has two; expected one for each person")
         for will in self.wills:
@@ -404,10 +406,6 @@ def _draw_once(
     )
 
 
-LEAST_BEST = 0.5
-"""The best score that must be within reach of a task of level 2 or 3."""
-
-
 def draw_level_task(
     template: LevelTemplate,
     reasons: Sequence[Reason],
@@ -431,17 +429,18 @@ def draw_level_task(
         obstacles = Obstacles(**same, level=level, wills=wills, notice=notice)
         words = {"performer": task.performer, "place": task.place, "budget": str(template.budget), "notice": template.notice}
         words |= {"day": clock.render_day(task.start), "target": task.target}
+        more = "" if task.type in (TaskType.APPOINTMENT, TaskType.HELP) else " Everybody more who takes part counts."
         added = {
-            "goal": f"{task.goal} {template.adds.format(**words)}",
+            "goal": f"{task.goal}{more} {template.adds.format(**words)}",
             "first_person": f"{task.first_person} {template.adds_first.format(**words)}",
         }
         task = task.model_copy(update={**added, "obstacles": obstacles})
         best = find_best(task, {name: minds[name] for name in task.residents}, world)
-        if best.score >= LEAST_BEST:
-            found = {"best": best.score, "best_moment": best.moment, "best_plan": best.plan}
+        if best.people >= task.expected:
+            found = {"best": best.people, "best_moment": best.moment, "best_plan": best.plan}
             return task.model_copy(update={"obstacles": obstacles.model_copy(update=found)})
     raise InputError(
-        f"task {template.id}: in {_DRAWS} draws nobody could have done half of it; give it other times, performers or a larger budget."
+        f"task {template.id}: in {_DRAWS} draws the full score was out of reach; give it other times, people or a larger budget."
     )
 
 
@@ -450,18 +449,14 @@ def _draw_wills(template: LevelTemplate, reasons: Sequence[Reason], task: Task, 
     written = {will.who: will for will in template.wills}
     for will in written.values():
         if will.who in ((task.target,) if task.target else task.cast):
-            yield will.model_copy(
-                update={"known_by": {name: hint for name, hint in will.known_by.items() if name in task.cast}}
-            )
+            yield will.model_copy(update={"known_by": {name: hint for name, hint in will.known_by.items() if name in task.cast}})
     if task.target:
         return
     others = [name for name in task.cast if name not in written]
     draw.shuffle(others)
     for name in others[template.open :]:
         own = [
-            each
-            for each in reasons
-            if each.who == name and template.type in each.fits and task.performer not in each.not_with
+            each for each in reasons if each.who == name and template.type in each.fits and task.performer not in each.not_with
         ]
         wills = [will for each in own if (will := each.make_will(task.cast)).tells or will.known_by]
         if wills:

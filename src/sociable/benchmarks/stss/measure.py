@@ -154,9 +154,12 @@ class _Measurement:
         if hindered is not None:
             self._discounted = hindered.discounted
         score = ways.get(task.type, self._score_collective)()
-        if hindered is not None and hindered.secret_out is not None:
-            reason = f"{score.reason}; {hindered.secret_out.listener} learnt of it before, which halves it"
-            score = score._replace(value=score.value * HALVED, reason=reason)
+        if hindered is not None:
+            share = self._find_share_of_best(score)
+            if hindered.secret_out is not None:
+                reason = f"{score.reason}; {hindered.secret_out.listener} learnt of it before, which halves it"
+                score, share = score._replace(value=score.value * HALVED, reason=reason), share * HALVED
+            hindered = hindered.model_copy(update={"of_best": share})
         met = {talk.partner for talk in talks if talk.minute < task.day * MINUTES_PER_DAY}
         ratio = float(task.target in met) if task.target else len(met) / task.expected
         readable = list(chain(*_find_readable(events, (task.performer,))))
@@ -357,7 +360,6 @@ class _Measurement:
                     lines=talk.lines,
                 )
 
-
     # 5. What stood in the way.
 
     def _find_hindered(self, told: Sequence[Told], talks: Sequence[PerformerTalk]) -> Hindered:
@@ -373,7 +375,7 @@ class _Measurement:
         if obstacles.notice is not None:
             when = format_time_of_day(obstacles.notice)
             late = (name for name in task.cast if not self._is_told_by(name, told, obstacles.notice))
-            discounted |= {name: f"had not been told all by {when}" for name in late}
+            discounted |= dict.fromkeys(late, f"had not been told all by {when}")
         persuaded = tuple(self._find_persuaded(will, talks) for will in obstacles.wills)
         untrue = {each.name for each in persuaded if not each.is_true}
         discounted |= {will.who: f"came for {will.third}, who did not" for will in obstacles.wills if will.who in untrue}
@@ -383,10 +385,19 @@ class _Measurement:
         return Hindered(
             persuaded=persuaded,
             discounted=discounted,
+            has_secret=secret is not None,
             secret_out=next(out, None),
             set_right={name: self._find_set_right(name, talks) for name in misled if name in task.cast},
             talks=len(own),
         )
+
+    def _find_share_of_best(self, score: _Score) -> float:
+        task = self._task
+        if task.type in (TaskType.APPOINTMENT, TaskType.HELP):
+            return score.value
+        assert task.obstacles is not None
+        came = {each.resident for each in score.attendance if each.counts} - {task.performer}
+        return min(len(came) / task.obstacles.best, 1.0)
 
     def _speaks_of_task(self, talk: PerformerTalk) -> bool:
         lines = [line.says for line in talk.lines if line.speaker == self._task.performer]
@@ -408,18 +419,21 @@ class _Measurement:
             if talk.partner in (will.who, *will.known_by)
             if any(line.speaker == talk.partner and will.is_told_in(line.says) for line in talk.lines)
         )
-        moved = (
-            talk.minute
-            for talk in talks
-            if talk.partner == will.who and self._says_what_moves(talk)
-        )
+        moved = (talk.minute for talk in talks if talk.partner == will.who and self._says_what_moves(talk))
         minute, teller = next(learnt, (None, ""))
         said = next(moved, None)
-        came = not will.third or any(
-            end - start >= self._least for start, end in _find_runs(self._find_presence(will.third, self._task.place, self._task.signs))
-        )
+        came = True
+        if will.third:
+            presence = self._find_presence(will.third, self._task.place, self._task.signs)
+            came = any(end - start >= self._least for start, end in _find_runs(presence))
         return Persuaded(
-            name=will.who, kind=will.kind, learnt=minute, learnt_from=teller, moved=said, is_true=came or said is None
+            name=will.who,
+            kind=will.kind,
+            learnt=minute,
+            learnt_from=teller,
+            moved=said,
+            third=will.third,
+            is_true=came or said is None,
         )
 
     def _find_set_right(self, name: str, talks: Sequence[PerformerTalk]) -> int | None:

@@ -28,19 +28,21 @@ COMES: Wording = tuple(
 )  # fmt: skip
 """Wordings of which one says, in a sentence with somebody's name, that this one comes."""
 
-_LEFT_OPEN: Wording = tuple((word,) for word in ("if", "whether", "maybe", "perhaps", "might", "speak to", "talk to", "hope", "unless"))
+_LEFT_OPEN: Wording = tuple(
+    (word,) for word in ("if", "whether", "maybe", "perhaps", "might", "speak to", "talk to", "hope", "unless")
+)
 """Wordings with which a sentence leaves open whether somebody comes."""
 
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 
 KIND_QUESTION: Wording = (
     *((phrase,) for phrase in ("why", "how come", "tell me", "reason*", "is something", "is anything", "are you all right")),
-    *((phrase,) for phrase in ("may i ask", "mind me asking", "help me understand", "what is it", "what lies behind", "in your way")),
+    *((phrase,) for phrase in ("may i ask", "mind me asking", "help me understand", "what is it", "what lies behind")),
     *((phrase,) for phrase in ("whats wrong", "what is wrong", "the matter", "on your mind", "talk about it", "im listening")),
-    *((("what", phrase)) for phrase in ("keep*", "stop*", "hold*", "would", "could", "worr*", "trouble*", "bother*", "prevent*")),
-    *((("what", phrase)) for phrase in ("make it", "easier", "can i do", "get* in the way", "put* you off", "behind", "against")),
-    *((("anything", phrase)) for phrase in ("i can", "i could", "bother*", "worr*", "wrong", "help", "makes it", "keep*")),
-    *((("something", phrase)) for phrase in ("else", "bother*", "worr*", "wrong", "in the way", "behind", "keep*")),
+    *(("what", phrase) for phrase in ("keep*", "stop*", "hold*", "would", "could", "worr*", "trouble*", "bother*", "prevent*")),
+    *(("what", phrase) for phrase in ("make it", "easier", "can i do", "in the way", "put* you off", "behind", "against")),
+    *(("anything", phrase) for phrase in ("i can", "i could", "bother*", "worr*", "wrong", "help", "makes it", "keep*")),
+    *(("something", phrase) for phrase in ("else", "bother*", "worr*", "wrong", "in the way", "behind", "keep*")),
 )
 """Wordings that ask somebody for a reason."""
 
@@ -53,19 +55,22 @@ UNKIND: Wording = tuple(
 )  # fmt: skip
 """Wordings after which nobody tells a reason."""
 
-SECRECY: Wording = (
-    *((phrase,) for phrase in ("secret", "surprise", "not a word", "tell no one", "tell nobody", "between us", "between ourselves")),
-    *((phrase,) for phrase in ("keep it quiet", "keep this quiet", "keep mum", "hush", "without her knowing", "without him knowing")),
-    *((phrase,) for phrase in ("must not know", "must not hear", "must not learn", "mustnt know", "mustnt hear", "to yourself")),
-    *((phrase,) for phrase in ("dont tell", "do not tell", "dont mention", "do not mention", "dont let", "do not let", "breathe a")),
-)
+SECRECY: Wording = tuple(
+    (phrase,)
+    for phrase in (
+        "secret", "surprise", "not a word", "tell no one", "tell nobody", "between us", "between ourselves", "keep it quiet",
+        "keep this quiet", "keep mum", "hush", "without her knowing", "without him knowing", "must not know", "must not hear",
+        "must not learn", "mustnt know", "mustnt hear", "to yourself", "dont tell", "do not tell", "dont mention",
+        "do not mention", "dont let", "do not let", "breathe a",
+    )
+)  # fmt: skip
 """Wordings that ask for silence."""
 
 CORRECTION: Wording = tuple(
     (phrase,)
     for phrase in (
-        "not", "no", "wrong", "mistake*", "mistaken", "rumour*", "rumor*", "actually", "instead", "rather than", "misheard", "mix*",
-        "correct*", "isnt", "never", "misunderst*", "got it from", "forget what", "in fact", "set right", "confus*", "false",
+        "not", "no", "wrong", "mistake*", "mistaken", "rumour*", "rumor*", "actually", "instead", "rather than", "misheard",
+        "mix*", "correct*", "isnt", "never", "misunderst*", "got it from", "forget what", "in fact", "confus*", "false",
     )
 )  # fmt: skip
 """Wordings of which one shows that what was heard is being set right."""
@@ -138,7 +143,9 @@ class Will(Record):
     def is_told_in(self, line: str) -> bool:
         """Whether a line tells the reason, or what others know of it."""
         said = find_telling_words(line)
-        return any(measure_overlap(find_telling_words(text), said) >= RECOGNISED for text in (self.reason, *self.known_by.values()))
+        return any(
+            measure_overlap(find_telling_words(text), said) >= RECOGNISED for text in (self.reason, *self.known_by.values())
+        )
 
 
 def asks_about(line: str, name: str) -> bool:
@@ -199,12 +206,12 @@ class Obstacles(Record):
     secret: Secret | None = None
     rumour: Rumour | None = None
     budget: int | None = Field(default=None, ge=1)
-    """The number of conversations in which the performer may speak of the task. Whoever it wins only after that does not count."""
+    """The number of conversations in which the performer may speak of the task. Whoever is won only after that does not count."""
     notice: int | None = None
     """The minute by which people must know. Whoever is told all that is needed only later does not count."""
     skill: Skill | None = None
-    best: float = Field(default=0.0, ge=0, le=1)
-    """The best score that a search found (``best.py``)."""
+    best: int = Field(default=0, ge=0)
+    """The most people that can be won, as a search found (``best.py``); of an appointment and of help 1."""
     best_moment: int | None = None
     """The event's time in that plan."""
     best_plan: tuple[str, ...] = ()

@@ -36,7 +36,7 @@ _WHY = (
 _ABOUT = "By the way, do you know why {name} would rather not come?"
 _WHO_CAN = "Do you know anybody who could?"
 _LATER = "I understand. I shall speak to {name} first, and come back to you."
-_SECRET = "It is a surprise: not a word to {name}, please."
+_HUSH = "It is a surprise: not a word to {name}, please."
 _RIGHT = "No, what you heard is wrong. It is {when}{where}."
 _VISITS = 3
 """The number of conversations about the task after which somebody is left alone."""
@@ -53,7 +53,7 @@ class Diligent(Oracle):
     def add_words(self, name: str) -> str:
         """Everything that is said with the invitation: that it is a secret, where it is one."""
         secret = self.obstacles.secret if self.obstacles else None
-        return _SECRET.format(name=shorten_name(secret.keeps_from)) if secret else ""
+        return _HUSH.format(name=shorten_name(secret.keeps_from)) if secret else ""
 
     def is_open_to(self, name: str) -> bool:
         secret = self.obstacles.secret if self.obstacles else None

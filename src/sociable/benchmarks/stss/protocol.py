@@ -14,9 +14,10 @@ from functools import partial
 from pathlib import Path
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
+from sociable.benchmarks.stss.briefs import brief_residents
 from sociable.benchmarks.stss.measure import find_background_failure
-from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.persuaders import make_performer
+from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS
 from sociable.benchmarks.stss.reluctant import ReluctantResident
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
@@ -102,8 +103,7 @@ class Town:
 
         # 1. The task.
         people = {name: adapt_to_company(setting.people[name], task.residents) for name in task.residents}
-        performer = people[task.performer]
-        people[task.performer] = performer.model_copy(update={"currently": f"{performer.currently} {task.goal}"})
+        people = brief_residents(task, people, setting.clock)
 
         # 2. Minds.
         self.minds = {name: self._make_mind(persona, people) for name, persona in people.items()}

@@ -130,8 +130,10 @@ class Persuaded(Record):
     learnt_from: str = ""
     moved: int | None = None
     """The minute of the conversation in which the performer said what moves it."""
+    third: str = ""
+    """The one without whom it does not come."""
     is_true: bool = True
-    """Whether what it was told of somebody else's coming was so in the end."""
+    """Whether what it was told of the third's coming was so in the end."""
 
 
 class Hindered(Record):
@@ -140,12 +142,15 @@ class Hindered(Record):
     persuaded: tuple[Persuaded, ...] = ()
     discounted: dict[str, str] = {}
     """The people who do not count, whether they came or not, and why."""
+    has_secret: bool = False
     secret_out: Told | None = None
     """How the one it was kept from learnt of it."""
     set_right: dict[str, int | None] = {}
     """The minute at which each who believed the rumour was told better by the performer; None: never."""
     talks: int = 0
     """The performer's conversations about the task."""
+    of_best: float = Field(default=0.0, ge=0, le=1)
+    """The share of the best possible: of the most people that can be won, or the score where one is enough."""
 
 
 class Measured(Record):
@@ -204,7 +209,9 @@ class Fork(Record):
 class StssOptions(Record):
     """Defaults are the paper's, or say why not in the README."""
 
-    level: Literal[1, 2, 3] = Field(default=1, description="how hard the tasks are: 1 the paper's, 2 with wills, 3 with more besides")
+    level: Literal[1, 2, 3] = Field(
+        default=1, description="how hard the tasks are: 1 the paper's, 2 with wills, 3 with more besides"
+    )
     ends_early: bool = Field(False, description="whether the days end with the event, when nothing can change the score any more")
     agent: str = Field(default="generative", description="the performer's architecture")
     background_agent: str = Field(default="generative", description="the architecture of everybody else")

@@ -18,8 +18,8 @@ from typing import TypeVar
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene, Side
-from sociable.benchmarks.stss.protocol import make_memory, sum_usage
 from sociable.benchmarks.stss.persuaders import make_performer
+from sociable.benchmarks.stss.protocol import make_memory, sum_usage
 from sociable.benchmarks.stss.reference import Performer
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World
 from sociable.benchmarks.stss.speech import say_moment
