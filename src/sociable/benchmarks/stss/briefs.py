@@ -21,7 +21,7 @@ def brief_residents(task: Task, people: Mapping[str, Persona], clock: Clock) -> 
     """Everybody's persona with what it alone knows, the performer's with its task and, above level 1, the noticeboard."""
     briefed = {}
     for name, persona in people.items():
-        added = [task.goal] if name == task.performer else list(_list_private(task, name))
+        added = [task.goal] if name == task.performer else list(list_private(task, name))
         if name == task.performer and task.obstacles is not None:
             added.append(write_noticeboard(task, people, clock))
         briefed[name] = persona.model_copy(update={"currently": " ".join([persona.currently, *added])}) if added else persona
@@ -45,7 +45,7 @@ def _list_hours(persona: Persona, clock: Clock, day: int) -> str:
     return ", ".join(hours) or "at home"
 
 
-def _list_private(task: Task, name: str) -> Iterator[str]:
+def list_private(task: Task, name: str) -> Iterator[str]:
     """Lists what one resident alone knows, in the second person; nothing at level 1."""
     obstacles = task.obstacles
     if obstacles is None:

@@ -104,7 +104,7 @@ class Will(Record):
     """What others say who know, if they are asked about this one."""
     moved_by: Text
     """What moves it: a clause that begins with "somebody", as in "if somebody says that …"."""
-    wording: Wording = ()
+    wording: Wording | None = None
     """How that may be put; may be left out where it is only that ``third`` comes."""
     say: Text
     """The same as reference performers put it."""
