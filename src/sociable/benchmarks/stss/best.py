@@ -10,7 +10,7 @@ so that a run can do better than the plan; its share of the best is at most 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from typing import NamedTuple
 
@@ -51,6 +51,24 @@ def find_best(task: Task, minds: Mapping[str, RoutineMind], world: World) -> Bes
     return _Search(task, minds, world).find()
 
 
+def find_free_start(task: Task, mind: RoutineMind, moment: int) -> int | None:
+    """The minute from which on somebody has the time for a task that begins at ``moment``; None: it has not."""
+    minutes, end = MEETING_MINUTES, moment + MEETING_MINUTES
+    if task.has_fixed_time:
+        minutes, end = LEAST_MINUTES, task.end
+    elif task.type is TaskType.HELP:
+        minutes, end = count_errand_minutes(task.subtasks), task.end
+    spans = mind.find_free_spans(minutes, moment, end)
+    return spans[0][0] if spans else None
+
+
+def list_moments(task: Task) -> Sequence[int]:
+    """The minutes at which a task could begin: of a time to be settled every half hour."""
+    if task.type in (TaskType.COMPANIONS, TaskType.APPOINTMENT):
+        return range(-(-task.start // 30) * 30, task.end - MEETING_MINUTES, 30)
+    return (task.start,)
+
+
 class _Search:
     def __init__(self, task: Task, minds: Mapping[str, RoutineMind], world: World) -> None:
         assert task.obstacles is not None, "a task of level 1 is not searched"
@@ -61,7 +79,9 @@ class _Search:
 
     def find(self) -> Best:
         task = self._task
-        able = {moment: self._find_able(moment) for moment in self._list_moments()}
+        performer, settles = self._minds[task.performer], task.type in (TaskType.COMPANIONS, TaskType.APPOINTMENT)
+        possible = (each for each in list_moments(task) if not settles or performer.is_free(MEETING_MINUTES, each))
+        able = {moment: self._find_able(moment) for moment in possible}
         # Where most can, the largest set is found soonest.
         moments = sorted(able, key=lambda moment: (-len(able[moment]), moment))
         most = 1 if task.type in (TaskType.APPOINTMENT, TaskType.HELP) else max(map(len, able.values()), default=0)
@@ -73,15 +93,6 @@ class _Search:
                         return Best(size, moment, tuple(name for name in plan if name in people))
         return Best(0, task.start, ())
 
-    def _list_moments(self) -> Iterator[int]:
-        task, performer = self._task, self._minds[self._task.performer]
-        if task.type in (TaskType.COMPANIONS, TaskType.APPOINTMENT):
-            for moment in range(-(-task.start // 30) * 30, task.end - MEETING_MINUTES, 30):
-                if performer.is_free(MEETING_MINUTES, moment):
-                    yield moment
-        else:
-            yield task.start
-
     def _find_able(self, moment: int) -> dict[str, int]:
         """Everybody who could be there, or do it, and from when on."""
         task, skill, secret = self._task, self._obstacles.skill, self._obstacles.secret
@@ -90,13 +101,9 @@ class _Search:
             lacks = skill is not None and name not in skill.held_by
             if lacks or (secret is not None and name == secret.keeps_from):
                 continue
-            minutes, end = MEETING_MINUTES, moment + MEETING_MINUTES
-            if task.has_fixed_time:
-                minutes, end = LEAST_MINUTES, task.end
-            elif task.type is TaskType.HELP:
-                minutes, end = count_errand_minutes(task.subtasks), task.end
-            if spans := self._minds[name].find_free_spans(minutes, moment, end):
-                found[name] = spans[0][0]
+            start = find_free_start(task, self._minds[name], moment)
+            if start is not None:
+                found[name] = start
         return found
 
     def _find_third(self, name: str) -> str:

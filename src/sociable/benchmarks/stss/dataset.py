@@ -452,7 +452,9 @@ def _draw_wills(template: LevelTemplate, reasons: Sequence[Reason], task: Task, 
             yield will.model_copy(update={"known_by": {name: hint for name, hint in will.known_by.items() if name in task.cast}})
     if task.target:
         return
-    others = [name for name in task.cast if name not in written]
+    # Whoever it is kept from is not asked.
+    unasked = {template.secret.keeps_from} if template.secret else set[str]()
+    others = [name for name in task.cast if name not in written.keys() | unasked]
     draw.shuffle(others)
     for name in others[template.open :]:
         own = [

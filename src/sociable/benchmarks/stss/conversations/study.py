@@ -56,8 +56,10 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
             if templates:
                 raise InputError("judge_prompts: the authors' prompts do not ask whether the other agrees; leave out level=2.")
             reasons = load_reasons(town, load_residents(None, town)[0])
-            scenes, dataset = give_wills(loaded.items, reasons.items, options.seed), f"{loaded.digest}, {reasons.digest}"
-            left_out = [f"{len(loaded.items) - len(scenes)} of {len(loaded.items)} scenes were left out: no reason fits."]
+            scenes = give_wills(loaded.items, reasons.items, town, clock, options.seed)
+            dataset = f"{loaded.digest}, {reasons.digest}"
+            count = f"{len(loaded.items) - len(scenes)} of {len(loaded.items)} scenes"
+            left_out = [f"Level 2 leaves out {count}, in which the other has no reason that fits, or no time."]
         self.scenarios = select_templates(scenes, options.limit, options.seed)
         digests = {"dataset": dataset, "town": town.digest, "prompts": self.evaluator.digest}
         self.digests = {**digests, "agent prompts": load_generative_prompts(self.setting.prompts).digest}
