@@ -461,6 +461,8 @@ def _draw_wills(template: LevelTemplate, reasons: Sequence[Reason], task: Task, 
             each for each in reasons if each.who == name and template.type in each.fits and task.performer not in each.not_with
         ]
         wills = [will for each in own if (will := each.make_will(task.cast)).tells or will.known_by]
+        # What the goal takes away by itself is no reason.
+        wills = [will for will in wills if not will.is_moved_by([task.first_person, task.description])]
         if wills:
             yield draw.choice(wills)
 

@@ -33,6 +33,16 @@ _LEFT_OPEN: Wording = tuple(
 )
 """Wordings with which a sentence leaves open whether somebody comes."""
 
+_SPARES: Wording = tuple(
+    (phrase,)
+    for phrase in (
+        "nobody", "no one", "no", "not", "none", "nothing", "never", "without", "wont", "isnt", "doesnt", "dont", "neednt", "cant",
+        "cannot", "ban*", "forbid*", "forbidden", "leave out", "left out", "taken out", "out of it", "stays out", "stay out",
+        "off the table", "off limits", "off duty", "steer*", "change the subject", "keep away", "away from", "free of", "spare*",
+    )
+)  # fmt: skip
+"""Wordings of which one says that something will not be."""
+
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 
 KIND_QUESTION: Wording = (
@@ -106,6 +116,8 @@ class Will(Record):
     """What moves it: a clause that begins with "somebody", as in "if somebody says that …"."""
     wording: Wording | None = None
     """How that may be put; may be left out where it is only that ``third`` comes."""
+    spares: Wording | None = None
+    """Topics of which it is enough to hear, in whatever words, that they will not come up."""
     say: Text
     """The same as reference performers put it."""
     moved: Text
@@ -120,7 +132,8 @@ class Will(Record):
     def is_moved_by(self, lines: Sequence[str]) -> bool:
         """Whether the words said in one conversation move it."""
         if self.wording:
-            return any(has_claim(each, self.wording) for line in lines for each in self._list_new_passages(line))
+            passages = [each for line in lines for each in self._list_new_passages(line)]
+            return any(has_claim(each, self.wording) or self._is_spared(each) for each in passages)
         return any(
             has_wording(each, ((shorten_name(self.third),),))
             and not each.rstrip().endswith("?")
@@ -129,6 +142,13 @@ class Will(Record):
             for line in lines
             for each in _SENTENCE.findall(line)
         )
+
+    def _is_spared(self, passage: str) -> bool:
+        """Whether a passage, and no question, says of what it dreads that it will not be."""
+        if self.spares is None:
+            return False
+        said = [each for each in _SENTENCE.findall(passage) if not each.rstrip().endswith("?")]
+        return any(has_wording(each, self.spares) and has_wording(each, _SPARES) for each in said)
 
     def _list_new_passages(self, line: str) -> Iterator[str]:
         """Every sentence of a line with the one after it, but what only repeats its own words to it.
