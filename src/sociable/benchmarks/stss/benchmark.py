@@ -7,7 +7,7 @@ from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
 SAMPLING = {"temperature": 0.0, "max_tokens": 2048}
-AGENTS = ("oracle", "listener", "diligent", "heuristic", "forgetful", "random", "liar", "spammer", "silent")
+AGENTS = ("oracle", "listener", "diligent", "heuristic", "forgetful", "random", "comforter", "liar", "spammer", "silent")
 
 BENCHMARK = Benchmark(
     name="stss",

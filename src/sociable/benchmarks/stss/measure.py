@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sociable.benchmarks.stss.keywords import is_doing
-from sociable.benchmarks.stss.obstacles import CORRECTION, Will
+from sociable.benchmarks.stss.obstacles import Will
 from sociable.benchmarks.stss.records import (
     ActivityText,
     Attendance,
@@ -34,9 +34,9 @@ from sociable.benchmarks.stss.records import (
     StssOptions,
     Told,
 )
+from sociable.benchmarks.stss.reluctant import sets_right
 from sociable.benchmarks.stss.speech import parse_speech
-from sociable.benchmarks.stss.task import Part, Signs, Task, TaskType
-from sociable.core.wording import has_wording
+from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked, read_timelines
 from sociable.town.map import Address, Tile, TownMap
@@ -438,15 +438,9 @@ class _Measurement:
 
     def _find_set_right(self, name: str, talks: Sequence[PerformerTalk]) -> int | None:
         """The minute of the conversation in which the performer told somebody better than the rumour."""
-        rumour = self._task.obstacles.rumour if self._task.obstacles else None
-        part = Part.TIME if rumour is not None and rumour.time else Part.PLACE
-        for talk in talks:
-            for line in talk.lines if talk.partner == name else ():
-                if line.speaker == self._task.performer and has_wording(line.says, CORRECTION):
-                    lines = [self._task.activity, line.says]
-                    if part in parse_speech(self._task, lines, talk.minute, self._clock).parts:
-                        return talk.minute
-        return None
+        own = ((talk.minute, line) for talk in talks if talk.partner == name for line in talk.lines)
+        said = (minute for minute, line in own if line.speaker == self._task.performer and sets_right(self._task, line.says))
+        return next(said, None)
 
 
 def _find_runs(flags: Sequence[bool] | NDArray[np.bool_]) -> list[tuple[int, int]]:

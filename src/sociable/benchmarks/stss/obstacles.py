@@ -36,8 +36,8 @@ _LEFT_OPEN: Wording = tuple(
 _SPARES: Wording = tuple(
     (phrase,)
     for phrase in (
-        "nobody", "no one", "no", "not", "none", "nothing", "never", "without", "wont", "isnt", "doesnt", "dont", "neednt", "cant",
-        "cannot", "ban*", "forbid*", "forbidden", "leave out", "left out", "taken out", "out of it", "stays out", "stay out",
+        "nobody", "no one", "no", "not", "none", "nothing", "never", "without", "wont", "isnt", "doesnt", "dont", "neednt",
+        "cant", "cannot", "ban*", "forbid*", "forbidden", "leave out", "left out", "taken out", "stays out", "stay out",
         "off the table", "off limits", "off duty", "steer*", "change the subject", "keep away", "away from", "free of", "spare*",
     )
 )  # fmt: skip
@@ -55,6 +55,15 @@ KIND_QUESTION: Wording = (
     *(("something", phrase) for phrase in ("else", "bother*", "worr*", "wrong", "in the way", "behind", "keep*")),
 )
 """Wordings that ask somebody for a reason."""
+
+_ASKS_TO_BE_TOLD: Wording = tuple(
+    (phrase,)
+    for phrase in (
+        "tell me", "im listening", "i am listening", "help me understand", "like to know", "love to know", "like to understand",
+        "like to hear", "want to understand", "wonder", "wondering", "talk about it", "curious", "if you want to say",
+    )
+)  # fmt: skip
+"""The same in a sentence that is no question."""
 
 UNKIND: Wording = tuple(
     (phrase,)
@@ -255,4 +264,6 @@ class Obstacles(Record):
 
 def is_kind_question(line: str) -> bool:
     """Whether a line asks kindly for somebody's reason."""
-    return has_wording(line, KIND_QUESTION) and not has_wording(line, UNKIND)
+    sentences = _SENTENCE.findall(line)
+    asks = any(each.rstrip().endswith("?") and has_wording(each, KIND_QUESTION) for each in sentences)
+    return (asks or has_wording(line, _ASKS_TO_BE_TOLD)) and not has_wording(line, UNKIND)

@@ -1,7 +1,8 @@
 """Reference performers that differ in how they take a no; and all reference performers, by name.
 
 ``diligent`` looks for everybody, asks once with everything that is needed, and takes a no for a no. ``listener`` asks for the
-reason, finds out from others what nobody tells it, and comes back with what moves people. ``liar`` says whatever gets a yes.
+reason, finds out from others what nobody tells it, and comes back with what moves people. ``comforter`` promises, one after the
+other, what people often like to hear. ``liar`` says whatever gets a yes.
 ``LevelOracle`` is the oracle at levels 2 and 3: it knows what moves whom and the best plan. The listener reads reasons only where
 they are told it: as residents without a model put them, sentence by sentence.
 """
@@ -38,6 +39,16 @@ _WHO_CAN = "Do you know anybody who could?"
 _LATER = "I understand. I shall speak to {name} first, and come back to you."
 _HUSH = "It is a surprise: not a word to {name}, please."
 _RIGHT = "No, what you heard is wrong. It is {when}{where}."
+_COMFORTS = (
+    "It costs nothing at all, and you can leave whenever you like.",
+    "There will be a good chair for you, you need not stand or carry anything.",
+    "Nobody will ask you anything or make you speak, and there are no speeches.",
+    "I will fetch you and walk you home, and I will help you with whatever you have to do first.",
+    "You need not cook or wash up or bring anything, you are my guest.",
+    "Nobody will laugh or watch, it does not matter if it goes wrong.",
+    "It is entirely up to you, no pressure at all.",
+    "I will feed you first, and there is hot coffee.",
+)
 _VISITS = 3
 """The number of conversations about the task after which somebody is left alone."""
 
@@ -250,6 +261,16 @@ class Liar(Diligent):
         return super()._settle(talk, answer)
 
 
+class Comforter(Diligent):
+    """Never asks why: to every no it says the next of the things that people often like to hear."""
+
+    def _settle(self, talk: Talk, answer: str) -> str:
+        said = super()._settle(talk, answer)
+        if said or talk.partner in self.settled or talk.place_in_turn > len(_COMFORTS):
+            return said
+        return _COMFORTS[talk.place_in_turn - 1]
+
+
 _KINDS: Mapping[str, type[Performer]] = {
     "oracle": Oracle,
     "listener": Listener,
@@ -257,6 +278,7 @@ _KINDS: Mapping[str, type[Performer]] = {
     "heuristic": Performer,
     "forgetful": Forgetful,
     "random": RandomPerformer,
+    "comforter": Comforter,
     "liar": Liar,
     "spammer": Spammer,
     "silent": Silent,

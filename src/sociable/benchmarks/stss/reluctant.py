@@ -13,7 +13,7 @@ from dataclasses import replace
 from sociable.benchmarks.stss.obstacles import CORRECTION, SECRECY, Obstacles, is_kind_question, shorten_name
 from sociable.benchmarks.stss.phrases import draw_phrase
 from sociable.benchmarks.stss.residents import MEETING_MINUTES, ReferenceResident, World
-from sociable.benchmarks.stss.speech import Said, find_moments, has_place, parse_speech, say_moment, say_place
+from sociable.benchmarks.stss.speech import Said, find_moments, find_times, has_place, parse_speech, say_moment, say_place
 from sociable.benchmarks.stss.task import Part, Task, TaskType
 from sociable.core.wording import has_wording
 from sociable.town.clock import MINUTES_PER_DAY, parse_minute
@@ -32,6 +32,15 @@ _CHECKS = "I hear that you are coming to the {activity}, is that so?"
 _CONFIRMS = "That is so, I have promised."
 DENIES = "Me? I have promised nobody anything of the kind."
 _SET_RIGHT = "Then I had it wrong, and I am glad that you say so."
+
+
+def sets_right(task: Task, line: str) -> bool:
+    """Whether a line tells better than the rumour when or where it is, and that what was heard is wrong."""
+    rumour = task.obstacles.rumour if task.obstacles is not None else None
+    if rumour is None or not has_wording(line, CORRECTION):
+        return False
+    named = any(task.start % MINUTES_PER_DAY in time.candidates for time in find_times(line))
+    return named if rumour.time else has_place(line, task.place)
 
 
 class ReluctantResident(ReferenceResident):
@@ -233,10 +242,7 @@ class ReluctantResident(ReferenceResident):
 
     def _set_right(self, talk: Talk, said: Said, heard: Sequence[str]) -> str | None:
         """Hears when or where it really is: not just named again, but set right."""
-        last = heard[-1]
-        part = Part.TIME if self._obstacles.rumour is not None and self._obstacles.rumour.time else Part.PLACE
-        names_it = part in parse_speech(self.task, [self.task.activity, last], talk.minute, self.world.clock).parts
-        if not names_it or not has_wording(last, CORRECTION):
+        if not sets_right(self.task, heard[-1]):
             return None
         self._misled, self._news = False, None
         self.engagements = [each for each in self.engagements if each not in self._promises]
