@@ -214,6 +214,10 @@ class LevelTemplate(TaskTemplate):
                 raise ValueError(f"wills: nothing moves {will.who}; expected a wording or a third")
             if will.clash and self.type not in (TaskType.PUBLIC, TaskType.ONLINE):
                 raise ValueError(f"wills: a clash of {will.who}, but the time of {self.type} is open; expected no clash")
+        if self.rumour is not None and (
+            self.type not in (TaskType.PUBLIC, TaskType.ONLINE) or not (self.rumour.time or self.rumour.place)
+        ):
+            raise ValueError(f"rumour: expected a wrong time or place, and a task with a fixed time; this is {self.type}")
         if self.skill is not None and not self.skill.step <= len(self.subtasks):
             raise ValueError(f"skill: there is no step {self.skill.step}; expected 1 to {len(self.subtasks)}")
         return self

@@ -95,7 +95,7 @@ class ReluctantResident(ReferenceResident):
         self._told.add(partner)
         self._warned = self._warned or has_wording("\n".join(heard), SECRECY)
         if self.agreement is not None:
-            return self._set_right(talk, said, heard) if self._misled and self._objected else self._hear_again(talk)
+            return self._set_right(talk, heard) if self._misled and self._objected else self._hear_again(talk)
         if said.list_missing(task):
             return None
         if self._obstacles.notice is not None and talk.minute > self._obstacles.notice:
@@ -240,11 +240,12 @@ class ReluctantResident(ReferenceResident):
         self._promise(talk, self.engage(doing, start, end, place, talk.minute))
         return self._say_once(talk.partner, rumour.says) or ""
 
-    def _set_right(self, talk: Talk, said: Said, heard: Sequence[str]) -> str | None:
+    def _set_right(self, talk: Talk, heard: Sequence[str]) -> str | None:
         """Hears when or where it really is: not just named again, but set right."""
         if not sets_right(self.task, heard[-1]):
             return None
         self._misled, self._news = False, None
         self.engagements = [each for each in self.engagements if each not in self._promises]
         self._promises, self.agreement, self.agreed_now = [], None, []
-        return f"{_SET_RIGHT} {self._accept(talk, said, heard)}"
+        right = Said(frozenset(self.task.needed_parts), self.task.start, self.task.place)
+        return f"{_SET_RIGHT} {self._accept(talk, right, heard)}"
