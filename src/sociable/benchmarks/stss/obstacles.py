@@ -94,6 +94,11 @@ CORRECTION: Wording = tuple(
 )  # fmt: skip
 """Wordings of which one shows that what was heard is being set right."""
 
+_ASKS_ABOUT: Wording = tuple(
+    (word,) for word in ("why", "know", "what", "whats", "how", "about", "wrong", "matter", "against", "tell")
+)
+"""Wordings of which a question has one that asks about somebody."""
+
 _WONDERS: Wording = (("why",), ("wonder*",), ("tell me", "about"), ("what you know",), ("anything about",))
 """Wordings with which a sentence that is no question asks about somebody."""
 
@@ -105,6 +110,10 @@ ECHO = 0.8
 
 RECOGNISED = 0.6
 """The share of a reason's words that a line must have to count as telling it, for reports."""
+
+
+_KNOWS_NOT = "I could not tell you. Ask {name}, and kindly."
+"""What somebody says that is asked about another and does not know."""
 
 
 class Will(Record):
@@ -180,7 +189,7 @@ class Will(Record):
 def asks_about(line: str, name: str) -> bool:
     """Whether a line asks what there is with somebody."""
     sentences = [each for each in _SENTENCE.findall(line) if has_wording(each, ((shorten_name(name),),))]
-    return any(each.rstrip().endswith("?") or has_wording(each, _WONDERS) for each in sentences)
+    return any(has_wording(each, _ASKS_ABOUT if each.rstrip().endswith("?") else _WONDERS) for each in sentences)
 
 
 def shorten_name(name: str) -> str:
@@ -256,8 +265,9 @@ class Obstacles(Record):
     def list_hints(self, name: str, line: str) -> Iterator[str]:
         """Lists what somebody can tell of others' reasons and skills, asked in these words."""
         for will in self.wills:
-            if name in will.known_by and asks_about(line, will.who):
-                yield will.known_by[name]
+            if name != will.who and asks_about(line, will.who):
+                others = [each for each in will.known_by if each != name]
+                yield will.known_by.get(name) or _KNOWS_NOT.format(name=shorten_name(others[0] if others else will.who))
         if self.skill is not None and name in self.skill.known_by and has_wording(line, ASKS_WHO_CAN):
             yield self.skill.known_by[name]
 

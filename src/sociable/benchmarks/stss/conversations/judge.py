@@ -72,7 +72,7 @@ class ConditionQuestion:
 class Evaluator:
     """Judges as this benchmark asks them: in its own words, one call a condition."""
 
-    conditions: Mapping[TaskType, tuple[Condition, ...]]
+    conditions: Mapping[TaskType, tuple[Condition, ...]] = CONDITIONS
     notes: ClassVar[tuple[str, ...]] = ()
     rehearsed: ClassVar[str] = json.dumps({"reason": SENTENCE, "answer": "yes"})
     """A reply as long as most, for estimates of what a run costs."""
@@ -80,7 +80,8 @@ class Evaluator:
     def __init__(self, setting: Setting, prompts: Prompts) -> None:
         self.setting = setting
         self._prompts = prompts
-        self.conditions = CONDITIONS if setting.options.level == 1 else LEVEL_2_CONDITIONS
+        if setting.options.level > 1:
+            self.conditions = LEVEL_2_CONDITIONS
 
     @property
     def digest(self) -> str:
