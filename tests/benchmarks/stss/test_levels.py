@@ -124,6 +124,11 @@ def test_a_bad_template_is_refused_with_its_place(
         load_level(2, path, town, people)
 
 
+def test_levels_are_of_the_bundled_people(clock: Clock, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="about Tern Harbour's people"):
+        load_inputs(None, StssOptions(level=2, residents=str(tmp_path)), clock, seed=0, limit=None)
+
+
 # The best possible, derived by hand.
 
 

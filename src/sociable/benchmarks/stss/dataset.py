@@ -533,18 +533,27 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         people_digest = loaded_people.digest
         notes += loaded_people.notes
     templates: Sequence[TaskTemplate] = ()
+    if options.level > 1 and dataset is None and (options.town or options.residents):
+        raise InputError(
+            "level: the bundled tasks of levels 2 and 3 are about Tern Harbour's people; name your own with --dataset."
+        )
     if dataset is not None and is_authors_tasks(dataset):
+        if options.level > 1:
+            raise InputError(f"level: the authors' tasks in {dataset} have level 1 only; leave it out.")
         imported = load_authors_tasks(dataset, town, people, clock)
         tasks = {task.id: task for task in imported.tasks}
         source, digest, known = str(dataset), _compute_digest(tasks.values()), list(tasks)
         remark([str(each) for each in imported.remarks], f"about the tasks in {dataset.name}")
     elif options.level > 1:
         leveled = load_level(options.level, dataset, town, people)
-        reasons = load_reasons(town, people)
-        templates, source, digest = leveled.items, leveled.source, f"{leveled.digest}, {reasons.digest}"
+        # Other people have none of their own beside those of their tasks.
+        reasons = None if options.residents else load_reasons(town, people)
+        own = reasons.items if reasons is not None else ()
+        templates, source = leveled.items, leveled.source
+        digest = f"{leveled.digest}, {reasons.digest if reasons is not None else '-'}"
         known = [template.id for template in templates]
         tasks = {
-            template.id: draw_level_task(template, reasons.items, people, town, clock, seed, options.level)
+            template.id: draw_level_task(template, own, people, town, clock, seed, options.level)
             for template in leveled.items
             if not options.tasks or template.id in options.tasks
         }

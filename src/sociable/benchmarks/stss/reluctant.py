@@ -136,7 +136,7 @@ class ReluctantResident(ReferenceResident):
     def _promise(self, talk: Talk, engagement: Block) -> None:
         super()._promise(talk, engagement)
         self._forgets = False
-        if self._is_kept_from_somebody() and not self._warned and self._news is None:
+        if self._obstacles.secret is not None and not self._warned and self._news is None:
             # Nobody said that it was a secret.
             self._news = Said(frozenset(self.task.needed_parts), engagement.start, self.task.place)
 
@@ -167,9 +167,6 @@ class ReluctantResident(ReferenceResident):
 
     def _is_kept_from(self, name: str) -> bool:
         return self._obstacles.secret is not None and self._obstacles.secret.keeps_from == name
-
-    def _is_kept_from_somebody(self) -> bool:
-        return self._obstacles.secret is not None
 
     def _has_news_for(self, name: str, minute: int) -> bool:
         if self._is_kept_from(name) and (self._warned or self._misled):
