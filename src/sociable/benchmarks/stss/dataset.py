@@ -512,6 +512,10 @@ class Inputs:
 
 def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, seed: int, limit: int | None) -> Inputs:
     """Loads everything that the options and ``dataset`` name. Raises InputError and DataError with file, record and field."""
+    if options.level > 1 and dataset is None and (options.town or options.residents):
+        raise InputError(
+            "level: the bundled tasks of levels 2 and 3 are about Tern Harbour's people; name your own with --dataset."
+        )
     town = load_town(options.town)
     notes: list[str] = []
     remarks: list[str] = []
@@ -533,10 +537,6 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         people_digest = loaded_people.digest
         notes += loaded_people.notes
     templates: Sequence[TaskTemplate] = ()
-    if options.level > 1 and dataset is None and (options.town or options.residents):
-        raise InputError(
-            "level: the bundled tasks of levels 2 and 3 are about Tern Harbour's people; name your own with --dataset."
-        )
     if dataset is not None and is_authors_tasks(dataset):
         if options.level > 1:
             raise InputError(f"level: the authors' tasks in {dataset} have level 1 only; leave it out.")
