@@ -319,7 +319,7 @@ class _Measurement:
     def _find_stages(self, told: Sequence[Told], done: Collection[str]) -> Iterator[tuple[str, Stage]]:
         """Everybody who could have come, and how far the task came with them."""
         task = self._task
-        agreed = {event.resident for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event)}
+        agreed = {event.resident for event in self._find_agreements()}
         for name in (task.target,) if task.target else task.cast:
             heard = {part for each in told if each.listener == name for part in each.parts}
             if name in done or name in agreed:
@@ -328,6 +328,9 @@ class _Measurement:
                 yield name, Stage.NOT_AGREED
             else:
                 yield name, Stage.NOT_TOLD if heard or self._has_met(name) else Stage.NOT_MET
+
+    def _find_agreements(self) -> Iterator[Agreed]:
+        return (event for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event))
 
     def _is_event(self, agreed: Agreed) -> bool:
         """Whether something agreed is the task: it begins within its time, and is the activity by its words or its place."""
@@ -367,11 +370,14 @@ class _Measurement:
         task, obstacles = self._task, self._task.obstacles
         assert obstacles is not None
         own = [talk for talk in talks if talk.minute < task.end and self._speaks_of_task(talk)]
+        secret, rumour = obstacles.secret, obstacles.rumour
+        misled = rumour.believed_by if rumour is not None else ()
         discounted: dict[str, str] = {}
         if obstacles.budget is not None:
             over = f"won over only after {obstacles.budget} conversations"
-            won = {talk.partner for talk in own[: obstacles.budget] if self._says_what_moves(talk)}
-            discounted |= {talk.partner: over for talk in own[obstacles.budget :] if talk.partner not in won}
+            last = max((talk.until for talk in own[: obstacles.budget]), default=0)
+            promised = {each.resident for each in self._find_agreements() if each.minute <= last} - {*misled}
+            discounted |= {talk.partner: over for talk in own[obstacles.budget :] if talk.partner not in promised}
         if obstacles.notice is not None:
             when = format_time_of_day(obstacles.notice)
             late = (name for name in task.cast if not self._is_told_by(name, told, obstacles.notice))
@@ -379,9 +385,7 @@ class _Measurement:
         persuaded = tuple(self._find_persuaded(will, talks) for will in obstacles.wills)
         untrue = {each.name for each in persuaded if not each.is_true}
         discounted |= {will.who: f"came for {will.third}, who did not" for will in obstacles.wills if will.who in untrue}
-        secret, rumour = obstacles.secret, obstacles.rumour
         out = (each for each in told if secret is not None and each.listener == secret.keeps_from and each.minute < task.start)
-        misled = rumour.believed_by if rumour is not None else ()
         return Hindered(
             persuaded=persuaded,
             discounted=discounted,
@@ -403,11 +407,6 @@ class _Measurement:
         lines = [line.says for line in talk.lines if line.speaker == self._task.performer]
         return bool(parse_speech(self._task, lines, talk.minute, self._clock).parts)
 
-    def _says_what_moves(self, talk: PerformerTalk) -> bool:
-        """Whether the performer says in a conversation all that the other needs to hear before it comes."""
-        will = self._task.obstacles.find_will(talk.partner) if self._task.obstacles else None
-        return will is None or will.is_moved_by([line.says for line in talk.lines if line.speaker == self._task.performer])
-
     def _is_told_by(self, name: str, told: Sequence[Told], minute: int) -> bool:
         heard = {part for each in told if each.listener == name and each.minute <= minute for part in each.parts}
         return heard.issuperset(self._task.needed_parts)
@@ -419,7 +418,12 @@ class _Measurement:
             if talk.partner in (will.who, *will.known_by)
             if any(line.speaker == talk.partner and will.is_told_in(line.says) for line in talk.lines)
         )
-        moved = (talk.minute for talk in talks if talk.partner == will.who and self._says_what_moves(talk))
+        moved = (
+            talk.minute
+            for talk in talks
+            if talk.partner == will.who
+            and will.is_moved_by([line.says for line in talk.lines if line.speaker == self._task.performer])
+        )
         minute, teller = next(learnt, (None, ""))
         said = next(moved, None)
         came = True
