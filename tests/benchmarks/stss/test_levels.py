@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import re
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -30,6 +32,7 @@ from sociable.core.view import Table
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
 from sociable.town.clock import Clock, parse_minute
+from sociable.town.events import Talked
 from sociable.town.map import TownMap
 from sociable.town.persona import Habit, Persona
 from sociable.town.places import PlaceFinder
@@ -195,6 +198,20 @@ def test_private_reasons_stand_in_one_persona_only(
         # The noticeboard: everybody's places, as their habits have them.
         assert all(name in performer for name in task.cast)
         assert "Mon 0" in performer
+
+
+def test_the_performer_is_shown_nobodys_reason(tmp_path: Path) -> None:
+    model = f"python:{Path(__file__).parent / 'town_model.py'}:reply"
+    options = {"level": 3, "ends_early": True, "tasks": ["a-dance-for-winifred"]}
+    result = runs.run("stss", model, partner="reference/residents", out=tmp_path / "run", options=options)
+    with closing(sqlite3.connect(tmp_path / "run" / "calls.sqlite")) as journal:
+        asked = " ".join(request for (request,) in journal.execute("SELECT request FROM calls"))
+    (episode,) = result.episodes()
+    task = episode.task
+    heard = {line.says for event in episode.events if isinstance(event, Talked) for line in event.lines}
+    secrets = [text for will in task.obstacles.wills for text in (will.reason, will.moved_by, *will.known_by.values())]
+    assert "It is generally known where people are to be found." in asked
+    assert [text for text in secrets if text in asked and text not in heard] == []
 
 
 def test_at_level_1_nobody_is_told_anything_new(

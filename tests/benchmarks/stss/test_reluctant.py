@@ -67,6 +67,21 @@ def test_no_is_vague_at_first_the_reason_is_told_when_asked_and_what_is_wanted_m
     assert ann.agreement.start == parse_minute("17:00", 2)
 
 
+def test_plain_talk_as_models_talk_succeeds(resident: Make) -> None:
+    ann = resident()
+    answers = converse(
+        ann,
+        [
+            "Good morning, Ann! Isn't it cold today?",
+            "I'm putting on a soup swap at the Guildhall tomorrow at 5 pm - would you like to join us?",
+            "Oh, I see. Is there something that makes it difficult for you? I'd really like to understand.",
+            "Thank you for telling me. What if I save you a comfortable chair right by the stove?",
+        ],
+    )
+    assert answers[1:3] == ["Not this time.", "My knees will not carry me."]
+    assert ann.agreement is not None
+
+
 def test_nothing_is_said_twice_to_the_same_person(resident: Make) -> None:
     said = converse(resident(), [INVITES, "Oh, do come.", WHY, "I insist.", "But why?"])
     own = [each for each in said if each in (*KNEES.vague, KNEES.reason)]
