@@ -17,7 +17,7 @@ from sociable.town.map import TownMap
 from sociable.town.persona import Persona
 
 PERSUASIONS = json.loads((Path(__file__).parent / "persuasions.json").read_text(encoding="utf-8"))
-"""What 50 people were to hear, put in five other ways each by somebody who had only the reasons before them."""
+"""What 118 people want to hear, put in two or five other ways each by somebody who had only the reasons before them."""
 
 
 def make_will(**changes: object) -> Will:
@@ -44,7 +44,7 @@ def wills(town: TownMap, people: Mapping[str, Persona]) -> Sequence[tuple[str, W
 
 
 def test_what_moves_people_is_recognised_in_words_of_others(wills: Sequence[tuple[str, Will]]) -> None:
-    """On the last 100 texts, which were looked at only when this figure was known, 0.77 were taken at first."""
+    """Of the last 236 texts, before they were looked at, 0.78 were taken."""
     by_key = {(where, will.who, will.kind): will for where, will in wills}
     taken, mistaken = [], []
     for each in PERSUASIONS:
@@ -52,7 +52,7 @@ def test_what_moves_people_is_recognised_in_words_of_others(wills: Sequence[tupl
         taken += [will.is_moved_by([text]) for text in each["texts"]]
         others = [text for other in PERSUASIONS if other["kind"] != each["kind"] for text in other["texts"]]
         mistaken += [will.is_moved_by([text]) for text in others]
-    assert len(taken) == 250
+    assert len(taken) == 386
     assert mean(taken) > 0.9
     assert mean(mistaken) < 0.03
 

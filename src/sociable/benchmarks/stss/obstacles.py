@@ -36,9 +36,10 @@ _LEFT_OPEN: Wording = tuple(
 _SPARES: Wording = tuple(
     (phrase,)
     for phrase in (
-        "nobody", "no one", "no", "not", "none", "nothing", "never", "without", "wont", "isnt", "doesnt", "dont", "neednt",
-        "cant", "cannot", "ban*", "forbid*", "forbidden", "leave out", "left out", "taken out", "stays out", "stay out",
-        "off the table", "off limits", "off duty", "steer*", "change the subject", "keep away", "away from", "free of", "spare*",
+        "nobody*", "no one*", "no", "not", "none", "nothing", "never", "nowhere", "without", "wont", "isnt", "arent", "doesnt",
+        "dont", "neednt", "wouldnt", "cant", "cannot", "ban*", "forbid*", "forbidden", "leave out", "left out", "taken out",
+        "stays out", "stay out", "off the table", "off limits", "off duty", "steer*", "change the subject", "keep away",
+        "away from", "free of", "spare*",
     )
 )  # fmt: skip
 """Wordings of which one says that something will not be."""
