@@ -63,12 +63,10 @@ class Diligent(Oracle):
 
     def add_words(self, name: str) -> str:
         """Everything that is said with the invitation: that it is a secret, where it is one."""
-        secret = self.obstacles.secret if self.obstacles else None
-        return _HUSH.format(name=shorten_name(secret.keeps_from)) if secret else ""
+        return _HUSH.format(name=shorten_name(self.kept_from)) if self.kept_from else ""
 
     def is_open_to(self, name: str) -> bool:
-        secret = self.obstacles.secret if self.obstacles else None
-        return super().is_open_to(name) and not (secret and secret.keeps_from == name)
+        return name != self.kept_from and super().is_open_to(name)
 
     def _wants_to_remind(self, name: str, minute: int) -> bool:
         # At levels 2 and 3 nobody forgets.
@@ -77,6 +75,12 @@ class Diligent(Oracle):
     @property
     def obstacles(self) -> Obstacles | None:
         return self.task.obstacles
+
+    @property
+    def kept_from(self) -> str:
+        """Whoever must not learn of it; empty where it is no secret."""
+        secret = self.obstacles.secret if self.obstacles else None
+        return secret.keeps_from if secret else ""
 
     def correct(self, talk: Talk, answer: str) -> str:
         """Sets right what somebody has heard wrongly; empty where that is nothing."""
@@ -149,8 +153,10 @@ class Listener(Diligent):
         return self._may_invite(name) or bool(self._find_subject(name))
 
     def _may_invite(self, name: str) -> bool:
-        if self.obstacles is None or not super().is_open_to(name):
-            return self.obstacles is None and super().is_open_to(name)
+        if not super().is_open_to(name):
+            return False
+        if self.obstacles is None:
+            return True
         if self.obstacles.budget is not None and sum(self._visits.values()) >= self.obstacles.budget:
             return False
         if self._visits[name] >= _VISITS or (self._sent_to and name not in self._sent_to):
@@ -161,8 +167,7 @@ class Listener(Diligent):
 
     def _find_subject(self, name: str) -> str:
         """Somebody who has told it no reason, and about whom it has not asked this one; empty: there is nobody."""
-        secret = self.obstacles.secret if self.obstacles else None
-        if name not in self.task.cast or (secret and secret.keeps_from == name):
+        if name not in self.task.cast or name == self.kept_from:
             return ""
         return next((each for each in self._silent if each != name and (name, each) not in self._asked_about), "")
 
@@ -186,7 +191,7 @@ class Listener(Diligent):
                 self.refused.discard(will.who)
                 self._tried.pop(will.who, None)
         if obstacles.skill is not None and obstacles.skill.known_by.get(partner, "\0") in line:
-            self._sent_to = set(obstacles.skill.held_by)
+            self._sent_to |= {name for name in obstacles.skill.held_by if shorten_name(name) in line}
             self.refused -= self._sent_to
 
     def _settle(self, talk: Talk, answer: str) -> str:
