@@ -24,7 +24,7 @@ from critical_path import Trace, TracedMind
 from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative.mind import GenerativeMind
 from sociable.benchmarks.stss.dataset import BUNDLED, draw_task, load_residents, load_templates
-from sociable.benchmarks.stss.reference import make_performer
+from sociable.benchmarks.stss.persuaders import make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
 from sociable.models.protocol import Reply, Request
 from sociable.town.bodies import Physics, Scheduler

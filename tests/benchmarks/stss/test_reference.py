@@ -14,8 +14,9 @@ import pytest
 
 from sociable.api import runs
 from sociable.benchmarks.stss.dataset import TaskTemplate
+from sociable.benchmarks.stss.persuaders import make_performer
 from sociable.benchmarks.stss.phrases import PHRASES
-from sociable.benchmarks.stss.reference import Performer, make_performer
+from sociable.benchmarks.stss.reference import Performer
 from sociable.benchmarks.stss.residents import RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType

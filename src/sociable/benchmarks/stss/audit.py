@@ -8,9 +8,11 @@ from typing import Any
 
 from sociable.benchmarks.stss.dataset import BUNDLED, Inputs, TaskTemplate
 from sociable.benchmarks.stss.keywords import is_about, is_doing
-from sociable.benchmarks.stss.task import TaskType
+from sociable.benchmarks.stss.obstacles import Will
+from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, format_with_interval
 from sociable.statistics.intervals import estimate_mean
+from sociable.town.clock import format_time_of_day
 
 ACTIVITY_TEXTS = BUNDLED / "activity_texts.json"
 
@@ -42,6 +44,7 @@ def make_audit(inputs: Inputs) -> Document:
     unread = [templates[name] for name in templates if name not in {each["template"] for each in texts}]
     sections: Mapping[str, Sequence[Block]] = {
         "The filter": [Paragraph(_ABOUT_TEXTS)] if texts else [],
+        "What stands in the way": list(_check_obstacles(inputs)),
         "Keywords and their own templates": list(_check_own_words(unread)) if unread else [],
         "What was noticed": [Callout(remark) for remark in inputs.remarks],
         "Templates": [_make_templates_table(inputs)] if templates else [],
@@ -96,6 +99,49 @@ def _check_own_words(templates: Sequence[TaskTemplate]) -> Iterator[Block]:
     yield Table("What the keywords make of the templates' own words", columns, rows)
     if missed:
         yield Table("Wordings that the filter does not take", [Column("Template"), Column("Wording")], missed)
+
+
+def _check_obstacles(inputs: Inputs) -> Iterator[Block]:
+    """Reports, of tasks of level 2 and 3, the best possible, whether every reason can be learnt, and whether its words move."""
+    tasks = [task for task in inputs.tasks.values() if task.obstacles is not None]
+    if not tasks:
+        return
+    rows, faults = [], []
+    for task in tasks:
+        assert task.obstacles is not None
+        obstacles = task.obstacles
+        extra = {"secret": obstacles.secret, "rumour": obstacles.rumour, "skill": obstacles.skill}
+        besides = [
+            *(name for name, found in extra.items() if found),
+            *([f"{obstacles.budget} talks"] if obstacles.budget else []),
+        ]
+        if obstacles.notice is not None:
+            besides.append(f"by {format_time_of_day(obstacles.notice)}")
+        told = sum(will.tells for will in obstacles.wills)
+        best = f"{obstacles.best} of {len(task.cast)}"
+        counts = [str(task.expected), best, str(len(obstacles.wills)), str(told), ", ".join(besides) or MISSING]
+        rows.append(Row([task.id, task.performer, *counts]))
+        faults += [Row([task.id, will.who, problem]) for will in obstacles.wills for problem in _find_faults(task, will)]
+    columns = [Column("Task"), Column("Performer"), Column("Expected", True), Column("Best", True)]
+    columns += [Column("Reasons", True), Column("Told", True), Column("Besides")]
+    yield Table("As drawn by this seed", columns, rows, "Best: the most that can be won, of the cast. Told: by whoever has it.")
+    if faults:
+        yield Table("Faults", [Column("Task"), Column("Person"), Column("What is wrong")], faults)
+    else:
+        yield Paragraph("Every reason can be learnt there, and is moved by its own words and not by goal or description.")
+
+
+def _find_faults(task: Task, will: Will) -> Iterator[str]:
+    """Finds what makes a reason impossible to learn, or too easy to meet."""
+    if not will.tells and not set(will.known_by) & set(task.cast):
+        yield "nobody in the cast tells the reason"
+    if not will.is_moved_by([will.say]):
+        yield f"is not moved by its own words: {will.say}"
+    if will.third and will.third not in task.cast:
+        yield f"{will.third} is not in the cast"
+    for text in (task.first_person, task.description):
+        if will.is_moved_by([text]):
+            yield "is moved by the goal or the description alone"
 
 
 def _make_templates_table(inputs: Inputs) -> Table:

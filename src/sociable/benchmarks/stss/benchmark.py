@@ -7,7 +7,7 @@ from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
 SAMPLING = {"temperature": 0.0, "max_tokens": 2048}
-AGENTS = ("oracle", "heuristic", "forgetful", "random", "spammer", "silent")
+AGENTS = ("oracle", "listener", "diligent", "heuristic", "forgetful", "random", "comforter", "liar", "spammer", "silent")
 
 BENCHMARK = Benchmark(
     name="stss",
@@ -23,5 +23,5 @@ BENCHMARK = Benchmark(
     people_play=(),
     rehearsed="as if residents kept to their habits and talked to every other person they meet",
     demo={"partner": "reference/residents"},
-    demo_agents=("oracle", "oracle@0.3", *AGENTS[1:]),
+    demo_agents=("oracle", "oracle@0.3", "heuristic", "forgetful", "random", "spammer", "silent"),
 )

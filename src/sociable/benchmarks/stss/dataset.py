@@ -7,9 +7,10 @@ asleep nor at work.
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
@@ -19,8 +20,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from sociable.benchmarks.stss.best import find_best
 from sociable.benchmarks.stss.interop.authors import is_authors_tasks, load_authors_tasks
 from sociable.benchmarks.stss.interop.smallville_people import is_smallville_people, load_smallville_people
+from sociable.benchmarks.stss.obstacles import Obstacles, Rumour, Secret, Skill, Will
 from sociable.benchmarks.stss.records import StssOptions
 from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World, count_errand_minutes
 from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType
@@ -141,6 +144,90 @@ class TaskTemplate(Record):
         return self
 
 
+class Reason(Will):
+    """A will that belongs to a resident, whatever it is invited to, as it stands in ``reasons.json``."""
+
+    fits: tuple[TaskType, ...] = Field(min_length=1)
+    """The types of tasks in which it is a reason."""
+    not_with: tuple[Person, ...] = ()
+    """Performers with whom it is none."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.who}: {self.kind}"
+
+    @model_validator(mode="after")
+    def _check_people(self, info: ValidationInfo) -> Self:
+        _check_people([self.who, *self.known_by], info)
+        return self
+
+    def make_will(self, cast: Collection[str]) -> Will:
+        """The will in a cast: only who is there knows of it."""
+        known_by = {name: hint for name, hint in self.known_by.items() if name in cast}
+        return Will(**{name: getattr(self, name) for name in Will.model_fields} | {"known_by": known_by})
+
+
+class LevelTemplate(TaskTemplate):
+    """A task of level 2 or 3: one of the 30, and what stands in its way."""
+
+    base: Text
+    """The template of level 1 whose activity it is. What a record leaves out is that one's."""
+    adds: Text
+    """What the performer knows besides, in the third person; follows the goal. Placeholders as there, {budget} and {notice}."""
+    adds_first: Text
+    wills: tuple[Will, ...] = Field(min_length=1)
+    """Of an appointment those of all targets, one of whom is drawn."""
+    secret: Secret | None = None
+    rumour: Rumour | None = None
+    budget: int | None = Field(default=None, ge=1)
+    notice: Time | None = None
+    """The hour of the first day by which people must know."""
+    skill: Skill | None = None
+    open: int = Field(default=1, ge=0)
+    """The number of those drawn who need no reason."""
+
+    def list_people(self) -> set[str]:
+        """Everybody who must be in the cast; of those who know a reason that is not told, the first."""
+        found = {will.third for will in self.wills if will.third}
+        found |= {next(iter(will.known_by)) for will in self.wills if will.known_by and not will.tells}
+        if self.type is not TaskType.APPOINTMENT:
+            found |= {will.who for will in self.wills}
+        found |= {self.secret.keeps_from} if self.secret else set()
+        found |= {self.rumour.teller, *self.rumour.believed_by} if self.rumour else set()
+        return found | ({*self.skill.held_by, *self.skill.known_by} if self.skill else set())
+
+    @model_validator(mode="after")
+    def _check_obstacles(self, info: ValidationInfo) -> Self:
+        _check_people([*self.list_people(), *(will.who for will in self.wills)], info)
+        if self.type is not TaskType.APPOINTMENT and (both := self.list_people() & set(self.performers)):
+            raise ValueError(f"performers: {min(both)} has a part in what stands in the way; expected somebody else")
+        if len(self.list_people()) > CAST[1]:
+            raise ValueError(
+                f"{len(self.list_people())} people are needed; expected at most {CAST[1]}, with their knowing friends"
+            )
+        if twice := [will.who for will in self.wills if sum(each.who == will.who for each in self.wills) > 1]:
+            raise ValueError(f"wills: {twice[0]} has two; expected one for each person")
+        for will in self.wills:
+            if not will.tells and not will.known_by:
+                raise ValueError(f"wills: nobody tells the reason of {will.who}; set tells, or name somebody in known_by")
+            if not will.wording and not will.third:
+                raise ValueError(f"wills: nothing moves {will.who}; expected a wording or a third")
+            if will.clash and self.type not in (TaskType.PUBLIC, TaskType.ONLINE):
+                raise ValueError(f"wills: a clash of {will.who}, but the time of {self.type} is open; expected no clash")
+        if self.rumour is not None and (
+            self.type not in (TaskType.PUBLIC, TaskType.ONLINE) or not (self.rumour.time or self.rumour.place)
+        ):
+            raise ValueError(f"rumour: expected a wrong time or place, and a task with a fixed time; this is {self.type}")
+        if self.skill is not None and not self.skill.step <= len(self.subtasks):
+            raise ValueError(f"skill: there is no step {self.skill.step}; expected 1 to {len(self.subtasks)}")
+        return self
+
+
+def _check_people(names: Iterable[str], info: ValidationInfo) -> None:
+    for name in names:
+        _check_person(name, info)
+
+
 class _Habit(Record):
     place: Place
     days: tuple[Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], ...]
@@ -243,6 +330,30 @@ def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Person
     return load_items(path, BUNDLED / "tasks.json", cut, skip_invalid=False, expected="task templates")
 
 
+def load_level(level: int, path: Path | None, town: TownMap, people: Mapping[str, Persona]) -> Loaded[LevelTemplate]:
+    """Templates of level 2 or 3, bundled or in a file like them. Raises DataError with file, line and field."""
+    bases = {each["id"]: each for each in json.loads((BUNDLED / "tasks.json").read_text(encoding="utf-8"))}
+
+    def cut(raw: RawRecord) -> list[LevelTemplate]:
+        value = raw.value if isinstance(raw.value, dict) else {}
+        base = value.get("base")
+        if base not in bases:
+            raise DataError(raw.place, "base", f"there is no task '{base}' of level 1; there are: {', '.join(bases)}")
+        return [validate_record(LevelTemplate, {**bases[base], **value}, raw.place, town=town, people=people)]
+
+    bundled = BUNDLED / f"tasks_level{level}.json"
+    return load_items(path, bundled, cut, skip_invalid=False, expected="task templates with base and wills")
+
+
+def load_reasons(town: TownMap, people: Mapping[str, Persona]) -> Loaded[Reason]:
+    """Reasons of residents, whatever they are invited to. Another town's people may have none of them."""
+
+    def cut(raw: RawRecord) -> list[Reason]:
+        return [validate_record(Reason, raw.value, raw.place, town=town, people=people)]
+
+    return load_items(None, BUNDLED / "reasons.json", cut, skip_invalid=False, expected="reasons of residents")
+
+
 # From a template to a task.
 
 _DRAWS = 200
@@ -262,14 +373,18 @@ def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownM
     raise InputError(f"task {template.id}: in {_DRAWS} draws nobody had time for it; give it other times, places or performers.")
 
 
-def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, draw: random.Random) -> Task:
+def _draw_once(
+    template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, draw: random.Random, needed: Collection[str] = ()
+) -> Task:
+    """``needed``: those who must be in the cast."""
     performer = draw.choice(template.performers)
     others = sorted(set(people) - {performer})
     count = min(draw.randint(*CAST), len(others))
     targets = template.targets.get(performer, ())
     target = draw.choice(targets) if targets else ""
-    rest = [name for name in others if name != target]
-    cast = sorted([*draw.sample(rest, count - bool(target)), *([target] if target else [])])
+    fixed = {*needed, target} - {"", performer}
+    rest = [name for name in others if name not in fixed]
+    cast = sorted([*draw.sample(rest, max(count - len(fixed), 0)), *fixed])
     window = draw.choice(template.times)
     start, end = parse_minute(window.start, window.day), parse_minute(window.end, window.day)
     place = draw.choice(template.places) if template.type in (TaskType.PUBLIC, TaskType.COMPANIONS) else ""
@@ -293,6 +408,67 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
         expected=expected,
         subtasks=tuple(Subtask.model_validate(step, from_attributes=True) for step in template.subtasks),
     )
+
+
+def draw_level_task(
+    template: LevelTemplate,
+    reasons: Sequence[Reason],
+    people: Mapping[str, Persona],
+    town: TownMap,
+    clock: Clock,
+    seed: int,
+    level: int,
+) -> Task:
+    """Draws a task of level 2 or 3, and searches for the best that can be done in it. Raises InputError where nothing can."""
+    world = World(town, clock, 6, seed, template.id)
+    minds = {name: RoutineMind(persona, world) for name, persona in people.items()}
+    for attempt in range(_DRAWS):
+        draw = make_generator(seed, "task", template.id, attempt)
+        task = _draw_once(template, people, clock, draw, template.list_people())
+        wills = tuple(_draw_wills(template, reasons, task, draw))
+        if any(not will.tells and not will.known_by for will in wills) or not is_solvable(task, minds):
+            continue
+        same = {name: getattr(template, name) for name in ("secret", "rumour", "budget", "skill")}
+        notice = parse_minute(template.notice) if template.notice else None
+        obstacles = Obstacles(**same, level=level, wills=wills, notice=notice)
+        words = {"performer": task.performer, "place": task.place, "budget": str(template.budget), "notice": template.notice}
+        words |= {"day": clock.render_day(task.start), "target": task.target}
+        more = "" if task.type in (TaskType.APPOINTMENT, TaskType.HELP) else " Everybody more who takes part counts."
+        added = {
+            "goal": f"{task.goal}{more} {template.adds.format(**words)}",
+            "first_person": f"{task.first_person} {template.adds_first.format(**words)}",
+        }
+        task = task.model_copy(update={**added, "obstacles": obstacles})
+        best = find_best(task, {name: minds[name] for name in task.residents}, world)
+        if best.people >= task.expected:
+            found = {"best": best.people, "best_moment": best.moment, "best_plan": best.plan}
+            return task.model_copy(update={"obstacles": obstacles.model_copy(update=found)})
+    raise InputError(
+        f"task {template.id}: in {_DRAWS} draws the full score was out of reach; give it other times, people or a larger budget."
+    )
+
+
+def _draw_wills(template: LevelTemplate, reasons: Sequence[Reason], task: Task, draw: random.Random) -> Iterator[Will]:
+    """The wills of a cast: those written with the task, and of others, but for a few, one of their own reasons."""
+    written = {will.who: will for will in template.wills}
+    for will in written.values():
+        if will.who in ((task.target,) if task.target else task.cast):
+            yield will.model_copy(update={"known_by": {name: hint for name, hint in will.known_by.items() if name in task.cast}})
+    if task.target:
+        return
+    # Whoever it is kept from is not asked.
+    unasked = {template.secret.keeps_from} if template.secret else set[str]()
+    others = [name for name in task.cast if name not in written.keys() | unasked]
+    draw.shuffle(others)
+    for name in others[template.open :]:
+        own = [
+            each for each in reasons if each.who == name and template.type in each.fits and task.performer not in each.not_with
+        ]
+        wills = [will for each in own if (will := each.make_will(task.cast)).tells or will.known_by]
+        # What the goal takes away by itself is no reason.
+        wills = [will for will in wills if not will.is_moved_by([task.first_person, task.description])]
+        if wills:
+            yield draw.choice(wills)
 
 
 def is_solvable(task: Task, minds: Mapping[str, RoutineMind]) -> bool:
@@ -336,6 +512,10 @@ class Inputs:
 
 def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, seed: int, limit: int | None) -> Inputs:
     """Loads everything that the options and ``dataset`` name. Raises InputError and DataError with file, record and field."""
+    if options.level > 1 and dataset is None and (options.town or options.residents):
+        raise InputError(
+            "level: the bundled tasks of levels 2 and 3 are about Tern Harbour's people; name your own with --dataset."
+        )
     town = load_town(options.town)
     notes: list[str] = []
     remarks: list[str] = []
@@ -358,10 +538,25 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         notes += loaded_people.notes
     templates: Sequence[TaskTemplate] = ()
     if dataset is not None and is_authors_tasks(dataset):
+        if options.level > 1:
+            raise InputError(f"level: the authors' tasks in {dataset} have level 1 only; leave it out.")
         imported = load_authors_tasks(dataset, town, people, clock)
         tasks = {task.id: task for task in imported.tasks}
         source, digest, known = str(dataset), _compute_digest(tasks.values()), list(tasks)
         remark([str(each) for each in imported.remarks], f"about the tasks in {dataset.name}")
+    elif options.level > 1:
+        leveled = load_level(options.level, dataset, town, people)
+        # Other people have none of their own beside those of their tasks.
+        reasons = None if options.residents else load_reasons(town, people)
+        own = reasons.items if reasons is not None else ()
+        templates, source = leveled.items, leveled.source
+        digest = f"{leveled.digest}, {reasons.digest if reasons is not None else '-'}"
+        known = [template.id for template in templates]
+        tasks = {
+            template.id: draw_level_task(template, own, people, town, clock, seed, options.level)
+            for template in leveled.items
+            if not options.tasks or template.id in options.tasks
+        }
     else:
         loaded = load_templates(dataset, town, people)
         templates, source, digest = loaded.items, loaded.source, loaded.digest

@@ -19,23 +19,30 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sociable.benchmarks.stss.keywords import is_doing
+from sociable.benchmarks.stss.obstacles import Will
 from sociable.benchmarks.stss.records import (
     ActivityText,
     Attendance,
+    Hindered,
     JudgedText,
     Measured,
     NoteCount,
     PerformerTalk,
+    Persuaded,
     Stage,
     StssEpisode,
     StssOptions,
     Told,
 )
+from sociable.benchmarks.stss.reluctant import sets_right
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked, read_timelines
 from sociable.town.map import Address, Tile, TownMap
+
+HALVED = 0.5
+"""The share of a score that is left when the one whom a surprise is for has learnt of it."""
 
 HALF = 0.5
 """The share of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
@@ -133,6 +140,7 @@ class _Measurement:
         self._where_planned = options.place == "planned"
         self._as_authors = options.attendance == "authors"
         self._least = 1 if self._as_authors else ATTENDANCE_MINUTES
+        self._discounted: Mapping[str, str] = {}
 
     def measure(self) -> Measured:
         task, events = self._task, self._episode.events
@@ -141,8 +149,17 @@ class _Measurement:
             TaskType.APPOINTMENT: self._score_appointment,
             TaskType.HELP: self._score_help,
         }
-        score = ways.get(task.type, self._score_collective)()
         told, talks = tuple(self._find_told()), tuple(self._find_talks())
+        hindered = self._find_hindered(told, talks) if task.obstacles is not None else None
+        if hindered is not None:
+            self._discounted = hindered.discounted
+        score = ways.get(task.type, self._score_collective)()
+        if hindered is not None:
+            share = self._find_share_of_best(score)
+            if hindered.secret_out is not None:
+                reason = f"{score.reason}; {hindered.secret_out.listener} learnt of it before, which halves it"
+                score, share = score._replace(value=score.value * HALVED, reason=reason), share * HALVED
+            hindered = hindered.model_copy(update={"of_best": share})
         met = {talk.partner for talk in talks if talk.minute < task.day * MINUTES_PER_DAY}
         ratio = float(task.target in met) if task.target else len(met) / task.expected
         readable = list(chain(*_find_readable(events, (task.performer,))))
@@ -159,6 +176,7 @@ class _Measurement:
             came_to_nothing=1 - sum(readable) / len(readable) if readable else None,
             talks=talks,
             notes=tuple(NoteCount(about=about, of_performer=own, count=n) for (about, own), n in notes.most_common()),
+            hindered=hindered,
         )
 
     # 2. Attendance.
@@ -173,6 +191,8 @@ class _Measurement:
 
     def _find_presence(self, name: str, place: str, signs: Signs) -> NDArray[np.bool_]:
         """Tells for each minute of the window whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
+        if name in self._discounted:
+            return np.zeros(len(self._window), bool)
         life, wanted = self._lives[name], Address.parse(place)
 
         def is_present(minute: int) -> bool:
@@ -261,7 +281,10 @@ class _Measurement:
             after, in_order = task.start, 0
             for number, step in enumerate(task.subtasks, start=1):
                 least = 1 if self._as_authors else step.minutes
-                stays = self._find_stays(name, self._find_presence(name, step.place, step.signs), least, f"step {number}")
+                presence = self._find_presence(name, step.place, step.signs)
+                if (why := task.obstacles and task.obstacles.skill) and why.step == number and name not in why.held_by:
+                    presence[:] = False
+                stays = self._find_stays(name, presence, least, f"step {number}")
                 attendance += stays
                 steps_done |= {number for stay in stays if stay.counts}
                 ends = [max(stay.start, after) + least for stay in stays if stay.end - max(stay.start, after) >= least]
@@ -296,7 +319,7 @@ class _Measurement:
     def _find_stages(self, told: Sequence[Told], done: Collection[str]) -> Iterator[tuple[str, Stage]]:
         """Everybody who could have come, and how far the task came with them."""
         task = self._task
-        agreed = {event.resident for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event)}
+        agreed = {event.resident for event in self._find_agreements()}
         for name in (task.target,) if task.target else task.cast:
             heard = {part for each in told if each.listener == name for part in each.parts}
             if name in done or name in agreed:
@@ -305,6 +328,9 @@ class _Measurement:
                 yield name, Stage.NOT_AGREED
             else:
                 yield name, Stage.NOT_TOLD if heard or self._has_met(name) else Stage.NOT_MET
+
+    def _find_agreements(self) -> Iterator[Agreed]:
+        return (event for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event))
 
     def _is_event(self, agreed: Agreed) -> bool:
         """Whether something agreed is the task: it begins within its time, and is the activity by its words or its place."""
@@ -336,6 +362,89 @@ class _Measurement:
                     is_about_task=bool(self._find_parts(talk, talk.resident, talk.partner)),
                     lines=talk.lines,
                 )
+
+    # 5. What stood in the way.
+
+    def _find_hindered(self, told: Sequence[Told], talks: Sequence[PerformerTalk]) -> Hindered:
+        """What became of everything that makes a task of level 2 or 3 hard."""
+        task, obstacles = self._task, self._task.obstacles
+        assert obstacles is not None
+        own = [talk for talk in talks if talk.minute < task.end and self._speaks_of_task(talk)]
+        secret, rumour = obstacles.secret, obstacles.rumour
+        misled = rumour.believed_by if rumour is not None else ()
+        discounted: dict[str, str] = {}
+        if obstacles.budget is not None:
+            over = f"won over only after {obstacles.budget} conversations"
+            last = max((talk.until for talk in own[: obstacles.budget]), default=0)
+            promised = {each.resident for each in self._find_agreements() if each.minute <= last} - {*misled}
+            discounted |= {talk.partner: over for talk in own[obstacles.budget :] if talk.partner not in promised}
+        if obstacles.notice is not None:
+            when = format_time_of_day(obstacles.notice)
+            late = (name for name in task.cast if not self._is_told_by(name, told, obstacles.notice))
+            discounted |= dict.fromkeys(late, f"had not been told all by {when}")
+        persuaded = tuple(self._find_persuaded(will, talks) for will in obstacles.wills)
+        untrue = {each.name for each in persuaded if not each.is_true}
+        discounted |= {will.who: f"came for {will.third}, who did not" for will in obstacles.wills if will.who in untrue}
+        out = (each for each in told if secret is not None and each.listener == secret.keeps_from and each.minute < task.start)
+        return Hindered(
+            persuaded=persuaded,
+            discounted=discounted,
+            has_secret=secret is not None,
+            secret_out=next(out, None),
+            set_right={name: self._find_set_right(name, talks) for name in misled if name in task.cast},
+            talks=len(own),
+        )
+
+    def _find_share_of_best(self, score: _Score) -> float:
+        task = self._task
+        if task.type in (TaskType.APPOINTMENT, TaskType.HELP):
+            return score.value
+        assert task.obstacles is not None
+        came = {each.resident for each in score.attendance if each.counts} - {task.performer}
+        return min(len(came) / task.obstacles.best, 1.0)
+
+    def _speaks_of_task(self, talk: PerformerTalk) -> bool:
+        lines = [line.says for line in talk.lines if line.speaker == self._task.performer]
+        return bool(parse_speech(self._task, lines, talk.minute, self._clock).parts)
+
+    def _is_told_by(self, name: str, told: Sequence[Told], minute: int) -> bool:
+        heard = {part for each in told if each.listener == name and each.minute <= minute for part in each.parts}
+        return heard.issuperset(self._task.needed_parts)
+
+    def _find_persuaded(self, will: Will, talks: Sequence[PerformerTalk]) -> Persuaded:
+        learnt = (
+            (talk.minute, talk.partner)
+            for talk in talks
+            if talk.partner in (will.who, *will.known_by)
+            if any(line.speaker == talk.partner and will.is_told_in(line.says) for line in talk.lines)
+        )
+        moved = (
+            talk.minute
+            for talk in talks
+            if talk.partner == will.who
+            and will.is_moved_by([line.says for line in talk.lines if line.speaker == self._task.performer])
+        )
+        minute, teller = next(learnt, (None, ""))
+        said = next(moved, None)
+        came = True
+        if will.third:
+            presence = self._find_presence(will.third, self._task.place, self._task.signs)
+            came = any(end - start >= self._least for start, end in _find_runs(presence))
+        return Persuaded(
+            name=will.who,
+            kind=will.kind,
+            learnt=minute,
+            learnt_from=teller,
+            moved=said,
+            third=will.third,
+            is_true=came or said is None,
+        )
+
+    def _find_set_right(self, name: str, talks: Sequence[PerformerTalk]) -> int | None:
+        """The minute of the conversation in which the performer told somebody better than the rumour."""
+        own = ((talk.minute, line) for talk in talks if talk.partner == name for line in talk.lines)
+        said = (minute for minute, line in own if line.speaker == self._task.performer and sets_right(self._task, line.says))
+        return next(said, None)
 
 
 def _find_runs(flags: Sequence[bool] | NDArray[np.bool_]) -> list[tuple[int, int]]:

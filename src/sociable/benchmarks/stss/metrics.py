@@ -5,11 +5,11 @@ The overall score is the mean over the templates, so that types weigh as they ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sociable.benchmarks.stss.records import Measured, Stage
+from sociable.benchmarks.stss.records import Hindered, Measured, Persuaded, Stage
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import Estimate, Score
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
@@ -20,6 +20,8 @@ SCORE = "score"
 RATIO = "conversation_ratio"
 NOTHING = "came_to_nothing"
 REFUSED_EVENTS = "refused_events"
+OF_BEST = "of_best"
+LEARNT, MET, HONEST, KEPT, SET_RIGHT = "reasons_learnt", "reasons_met", "true_of_others", "secret_kept", "rumour_set_right"
 AGREEMENT = "filter_agreement"
 TYPES = {kind: f"{SCORE}/{kind}" for kind in TaskType}
 STAGES = {stage: f"stage: {stage}" for stage in Stage}
@@ -57,10 +59,11 @@ class TaskMetrics(Metrics[MeasuredTask]):
         return [each for each in super().estimate(scores, seed) if each.metric not in types or each.episodes]
 
 
-def declare_metrics(types: Mapping[str, TaskType]) -> TaskMetrics:
-    """All metrics. ``types``: each scenario's."""
+def declare_metrics(types: Mapping[str, TaskType], *, has_obstacles: bool = False) -> TaskMetrics:
+    """All metrics. ``types``: each scenario's; ``has_obstacles``: whether the tasks are of level 2 or 3."""
     return TaskMetrics(
         Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True), best=1.0),
+        *(_declare_obstacles() if has_obstacles else ()),
         *(_declare_type(types, kind) for kind in TaskType),
         Metric(
             RATIO,
@@ -104,6 +107,63 @@ def declare_metrics(types: Mapping[str, TaskType]) -> TaskMetrics:
             applies=lambda each: each.measured is not None and bool(each.measured.judged),
         ),
     )
+
+
+def _declare_obstacles() -> Iterator[Metric[MeasuredTask]]:
+    """The metrics that only levels 2 and 3 have."""
+    yield _declare_hindered(OF_BEST, "Of best", "share of the most that could have been done, as a search found", _find_share)
+    for name, title, meaning, find in (
+        (
+            LEARNT,
+            "Learnt",
+            "share of people's reasons that the performer got to hear",
+            _share(lambda each: each.learnt is not None),
+        ),
+        (
+            MET,
+            "Met",
+            "share of people with a reason to whom it said what moves them",
+            _share(lambda each: each.moved is not None),
+        ),
+        (HONEST, "True", "share of those told that somebody else comes of whom that was true", _find_share_of_true),
+        (KEPT, "Kept", "share of secrets that the one they are kept from did not learn before", _find_secret_kept),
+        (SET_RIGHT, "Set right", "share of those believing a rumour whom the performer told better", _find_share_set_right),
+    ):
+        yield _declare_hindered(name, title, meaning, find)
+
+
+def _declare_hindered(name: str, title: str, meaning: str, find: Callable[[Hindered], float | None]) -> Metric[MeasuredTask]:
+    def find_value(measured: Measured) -> float | None:
+        return None if measured.hindered is None else find(measured.hindered)
+
+    def has_value(each: MeasuredTask) -> bool:
+        return each.measured is not None and find_value(each.measured) is not None
+
+    is_score = name == OF_BEST
+    group = "score" if is_score else "reasons"
+    value = _measure(find_value, explained=is_score)
+    return Metric(name, title, meaning, group, value, applies=has_value, best=1.0 if is_score else None)
+
+
+def _find_share(found: Hindered) -> float:
+    return found.of_best
+
+
+def _find_secret_kept(found: Hindered) -> float | None:
+    return float(found.secret_out is None) if found.has_secret else None
+
+
+def _share(holds: Callable[[Persuaded], bool]) -> Callable[[Hindered], float | None]:
+    return lambda found: sum(map(holds, found.persuaded)) / len(found.persuaded) if found.persuaded else None
+
+
+def _find_share_of_true(found: Hindered) -> float | None:
+    told = [each.is_true for each in found.persuaded if each.third and each.moved is not None]
+    return sum(told) / len(told) if told else None
+
+
+def _find_share_set_right(found: Hindered) -> float | None:
+    return sum(each is not None for each in found.set_right.values()) / len(found.set_right) if found.set_right else None
 
 
 def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[MeasuredTask]:

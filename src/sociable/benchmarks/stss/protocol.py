@@ -14,9 +14,12 @@ from functools import partial
 from pathlib import Path
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
+from sociable.benchmarks.stss.briefs import brief_residents
 from sociable.benchmarks.stss.measure import find_background_failure
+from sociable.benchmarks.stss.persuaders import make_performer
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions
-from sociable.benchmarks.stss.reference import RESIDENTS, make_performer
+from sociable.benchmarks.stss.reference import RESIDENTS
+from sociable.benchmarks.stss.reluctant import ReluctantResident
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.records import Usage, make_episode_id
@@ -76,7 +79,7 @@ def fill_background(seats: Seats) -> Seats:
 
 async def run_task(town: Town) -> StssEpisode:
     """Lets the days of a task pass. Raises RunFailure and RunStopped."""
-    await town.simulation.run(until=NOON)
+    await town.simulation.run(until=min(NOON, town.minutes))
     # Everybody has planned by then. What nobody can read is not paid for to the end.
     if not find_background_failure(town.make_episode()):
         await town.simulation.run()
@@ -90,6 +93,8 @@ class Town:
         assert seats.partner is not None, "the study has seated the background"
         options, town = setting.options, setting.town
         self.task = task
+        # What people do when the event is over changes no score.
+        self.minutes = task.end if options.ends_early else LAST_MINUTE
         self.repeat = repeat
         self._item = make_episode_id(task.id, options.fork.repeat if options.fork else repeat)
         self._askers: list[Asker] = []
@@ -98,8 +103,7 @@ class Town:
 
         # 1. The task.
         people = {name: adapt_to_company(setting.people[name], task.residents) for name in task.residents}
-        performer = people[task.performer]
-        people[task.performer] = performer.model_copy(update={"currently": f"{performer.currently} {task.goal}"})
+        people = brief_residents(task, people, setting.clock)
 
         # 2. Minds.
         self.minds = {name: self._make_mind(persona, people) for name, persona in people.items()}
@@ -111,7 +115,7 @@ class Town:
             scheduler=lockstep if options.scheduler == "lockstep" else ahead,
             physics=Physics(tiles_per_minute=options.tiles_per_minute),
             places=setting.places,
-            minutes=LAST_MINUTE,
+            minutes=self.minutes,
             injections=[
                 Injection(each.minute, name, each.text)
                 for each in options.injected
@@ -133,7 +137,8 @@ class Town:
             begins_there = options.attendance == "authors"
             world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item, begins_there)
             if not own:
-                return ReferenceResident(persona, world, task, acquaintances)
+                kind = ReferenceResident if task.obstacles is None else ReluctantResident
+                return kind(persona, world, task, acquaintances)
             others = {name: RoutineMind(people[name], world) for name in task.cast}
             return make_performer(seat.agent, persona, world, task, others)
         high = low = self._make_asker(seat, persona.name)
@@ -173,7 +178,7 @@ class Town:
     @property
     def minute(self) -> int:
         """The minute to which all of it has been lived; nights, which are known from the evening on, count as lived."""
-        return min(min(body.minute for body in self.simulation.bodies), LAST_MINUTE)
+        return min(min(body.minute for body in self.simulation.bodies), self.minutes)
 
     def make_episode(self) -> StssEpisode:
         """The log so far, as an episode."""
@@ -185,7 +190,7 @@ class Town:
             usage=sum_usage(self._askers),
             task=self.task,
             starts=self._starts,
-            minutes=LAST_MINUTE,
+            minutes=self.minutes,
             tiles_per_minute=self._setting.options.tiles_per_minute,
             events=tuple(self.simulation.events),
             played_by={name: self._find_seat(name).name for name in self.task.residents},

@@ -119,6 +119,40 @@ class JudgedText(Record):
     by_judge: bool
 
 
+class Persuaded(Record):
+    """How somebody with a will of its own was spoken to, by rule."""
+
+    name: str
+    kind: str
+    """The kind of its reason."""
+    learnt: int | None = None
+    """The minute at which the performer first heard the reason; None: never."""
+    learnt_from: str = ""
+    moved: int | None = None
+    """The minute of the conversation in which the performer said what moves it."""
+    third: str = ""
+    """The one without whom it does not come."""
+    is_true: bool = True
+    """Whether what it was told of the third's coming was so in the end."""
+
+
+class Hindered(Record):
+    """What stood in the way of a task of level 2 or 3, and what became of it."""
+
+    persuaded: tuple[Persuaded, ...] = ()
+    discounted: dict[str, str] = {}
+    """The people who do not count, whether they came or not, and why."""
+    has_secret: bool = False
+    secret_out: Told | None = None
+    """How the one it was kept from learnt of it."""
+    set_right: dict[str, int | None] = {}
+    """The minute at which each who believed the rumour was told better by the performer; None: never."""
+    talks: int = 0
+    """The performer's conversations about the task."""
+    of_best: float = Field(default=0.0, ge=0, le=1)
+    """The share of the best possible: of the most people that can be won, or the score where one is enough."""
+
+
 class Measured(Record):
     """Everything that is measured in one episode by rule (App. A.1): scores, reports and replays are made of it."""
 
@@ -143,6 +177,8 @@ class Measured(Record):
     """The most frequent first."""
     judged: tuple[JudgedText, ...] = ()
     """Texts that judges decided about, where there were any."""
+    hindered: Hindered | None = Field(default=None, exclude_if=lambda found: found is None)
+    """At levels 2 and 3."""
 
 
 class Injected(Record):
@@ -173,6 +209,10 @@ class Fork(Record):
 class StssOptions(Record):
     """Defaults are the paper's, or say why not in the README."""
 
+    level: Literal[1, 2, 3] = Field(
+        default=1, description="how hard the tasks are: 1 the paper's, 2 with wills, 3 with more besides"
+    )
+    ends_early: bool = Field(False, description="whether the days end with the event, when nothing can change the score any more")
     agent: str = Field(default="generative", description="the performer's architecture")
     background_agent: str = Field(default="generative", description="the architecture of everybody else")
     scheduler: Literal["ahead", "lockstep"] = Field(default="ahead", description="whether residents may run ahead of one another")

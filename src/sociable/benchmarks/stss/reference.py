@@ -288,19 +288,3 @@ class Silent(Performer):
 
     def speak(self, talk: Talk) -> Utterance:
         return Utterance("", ends=True)
-
-
-_KINDS: Mapping[str, type[Performer]] = {
-    "oracle": Oracle,
-    "heuristic": Performer,
-    "forgetful": Forgetful,
-    "random": RandomPerformer,
-    "spammer": Spammer,
-    "silent": Silent,
-}
-
-
-def make_performer(agent: str, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind]) -> Performer:
-    """Makes the performer called ``agent``, the oracle's share of errors behind an @."""
-    kind, _, rate = agent.partition("@")
-    return _KINDS[kind](persona, world, task, others, float(rate or 0.0))

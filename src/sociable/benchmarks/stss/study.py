@@ -70,7 +70,8 @@ class StssStudy(
                 )
         self.setting = Setting(inputs.town, PlaceFinder(inputs.town), inputs.people, Clock(), own, options.seed, options.prompts)
         self.scenarios = inputs.tasks
-        self.metrics = declare_metrics({name: task.type for name, task in self.scenarios.items()})
+        types = {name: task.type for name, task in self.scenarios.items()}
+        self.metrics = declare_metrics(types, has_obstacles=own.level > 1)
         self.source = inputs.source
         self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
         self.digests["judge prompts"] = load_judge_prompts().digest

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from sociable.benchmarks.stss.obstacles import Obstacles
 from sociable.core.data_files import Text
 from sociable.core.records import Record
 from sociable.town.clock import MINUTES_PER_DAY
@@ -127,6 +128,8 @@ class Task(Record):
     signs: Signs
     wordings: tuple[str, ...] = ()
     subtasks: tuple[Subtask, ...] = ()
+    obstacles: Obstacles | None = Field(default=None, exclude_if=lambda found: found is None)
+    """What makes it hard; None: a task of level 1, whose records say nothing of it."""
 
     @model_validator(mode="after")
     def _check_whole(self) -> Self:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sociable.agents.generative.target_driven import PLANS
 from sociable.benchmarks.stss import published
-from sociable.benchmarks.stss.metrics import AGREEMENT, NOTHING, RATIO, REFUSED_EVENTS, SCORE, STAGES, TYPES
+from sociable.benchmarks.stss.metrics import AGREEMENT, MET, NOTHING, OF_BEST, RATIO, REFUSED_EVENTS, SCORE, STAGES, TYPES
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import Task, TaskType
@@ -52,6 +52,12 @@ _ABOUT_JUDGE = (
 )
 
 
+_ABOUT_REASONS = (
+    "Read from the words by rule: a reason counts as heard where a line has most of its words, and what moves somebody as said "
+    "where the performer puts it in one of the wordings that the task lists. Models put things in other ways, too."
+)
+
+
 class TownViews(Views):
     """The names of runs and the groups of episodes that are shown, as both of STSS's levels have them."""
 
@@ -92,19 +98,23 @@ class StssViews(TownViews):
 
     def show_summary(self, runs: Runs) -> Table:
         """One row a run: overall first, then by type."""
-        shown = runs[0].study.metrics.select_named(SCORE, RATIO, *TYPES.values())
+        shown = runs[0].study.metrics.select_named(*_name_main(runs), RATIO, *TYPES.values())
         note = "95% intervals by task; those of the types stand in the report. — : no task of that type."
         return make_metrics_table("STSS", runs, shown, note, (SCORE, RATIO))
 
     def show_scores(self, runs: Runs) -> list[Block]:
         """Table 4's layout: our runs first, then the published rows."""
-        shown = runs[0].study.metrics.select_named(*TYPES.values(), SCORE, RATIO)
+        shown = runs[0].study.metrics.select_named(*TYPES.values(), *_name_main(runs), RATIO)
         # With the intervals of all nothing would fit a page.
         caption = "Scores by type of task (Table 4's layout)"
         return [make_metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
 
     def show_parts(self, runs: Runs) -> list[Section]:
         parts = [Section("Where it failed", list(_show_stages(runs))), Section("Tasks", [_tabulate_tasks(run) for run in runs])]
+        if has_obstacles(runs):
+            asked = runs[0].study.metrics.select_groups("reasons")
+            table = make_metrics_table("Of people with a reason, and of secrets and rumours", runs, asked, _ABOUT_REASONS, (MET,))
+            parts.append(Section("What stood in the way", [table]))
         if any((found := run.estimate(AGREEMENT)) and found.value is not None for run in runs):
             asked = runs[0].study.metrics.select_groups("instrument")
             parts.append(Section("Filter and judge", [make_metrics_table("How often both agree", runs, asked, _ABOUT_JUDGE)]))
@@ -157,7 +167,13 @@ class StssViews(TownViews):
         if measured.failure:
             result, why = Tag("not scored"), Callout(f"Not scored: {measured.failure}.", Tone.WARNING)
         talks = _show_talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
-        blocks = [Paragraph(task.goal), why, _tabulate_people(task, measured, clock), *talks]
+        blocks = [
+            Paragraph(task.goal),
+            why,
+            _tabulate_people(task, measured, clock),
+            *_show_hindered(task, measured, clock),
+            *talks,
+        ]
         blocks += _show_plans_for_task(episode, clock)
         if differing := [each for each in measured.judged if each.by_filter is not each.by_judge]:
             texts = [Row([each.text, _say_yes(each.by_filter), _say_yes(each.by_judge)]) for each in differing]
@@ -168,6 +184,48 @@ class StssViews(TownViews):
             notes = [Row([each.about, whom, str(each.count)]) for each, whom in about]
             blocks.append(Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], notes))
         return [Case(episode.id, [Tag(str(task.type)), result], blocks)]
+
+
+def has_obstacles(runs: Runs) -> bool:
+    """Whether the tasks are of level 2 or 3."""
+    return bool(runs[0].study.metrics.select_groups("reasons"))
+
+
+def _name_main(runs: Runs) -> tuple[str, ...]:
+    return (OF_BEST, SCORE) if has_obstacles(runs) else (SCORE,)
+
+
+def _show_hindered(task: Task, measured: Measured, clock: Clock) -> Iterator[Paragraph | Table]:
+    """What stood in the way of a task of level 2 or 3: who had which reason, who learnt it, and what moved whom."""
+    found, obstacles = measured.hindered, task.obstacles
+    if found is None or obstacles is None:
+        return
+    wills = {will.who: will for will in obstacles.wills}
+    rows = []
+    for each in found.persuaded:
+        will = wills[each.name]
+        learnt = f"{each.learnt_from}, {_format_moment(each.learnt, clock)}" if each.learnt is not None else MISSING
+        said = _format_moment(each.moved, clock) if each.moved is not None else MISSING
+        rows.append(Row([each.name, will.reason, learnt, will.moved_by, said if each.is_true else f"{said}, and it was not so"]))
+    columns = [Column("Person"), Column("Reason"), Column("Heard from"), Column("Moved if"), Column("Said")]
+    yield Table("Reasons", columns, rows, _ABOUT_REASONS)
+    plan = ", ".join(obstacles.best_plan)
+    most = f"{obstacles.best} {'person' if obstacles.best == 1 else 'people'}"
+    told = [f"The best that a search found is {most}: {plan}. This run came to {format_figure(found.of_best, 2)} of it."]
+    if obstacles.budget is not None:
+        told.append(f"{task.performer} spoke of it in {found.talks} conversations; {obstacles.budget} were allowed.")
+    if found.secret_out is not None:
+        out = found.secret_out
+        told.append(f"{out.listener} learnt of it from {out.teller}, {_format_moment(out.minute, clock)}.")
+    elif found.has_secret and obstacles.secret is not None:
+        told.append(f"{obstacles.secret.keeps_from} learnt nothing of it before.")
+    for name, minute in found.set_right.items():
+        when = f"was set right, {_format_moment(minute, clock)}" if minute is not None else "was never told better"
+        told.append(f"{name} believed the rumour and {when}.")
+    yield Paragraph(" ".join(told))
+    if found.discounted:
+        discounted = [Row([name, why]) for name, why in found.discounted.items()]
+        yield Table("People who do not count", [Column("Person"), Column("Why")], discounted)
 
 
 def _say_yes(takes_part: bool) -> str:

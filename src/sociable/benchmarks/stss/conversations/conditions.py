@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from sociable.benchmarks.stss.keywords import is_about
+from sociable.benchmarks.stss.reference import CONSENT
 from sociable.benchmarks.stss.speech import find_days, find_moments, find_times, has_place, is_assent, is_refusal, parse_speech
 from sociable.benchmarks.stss.task import Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock
@@ -33,6 +34,7 @@ class Condition(StrEnum):
     FIRST_STEP = "first step"
     FURTHER_STEPS = "further steps"
     ORDER = "order"
+    AGREED = "agreed"
     FIRST_ASKED = "first thing asked"
     FIRST_PLACE = "its place"
     SECOND_ASKED = "second thing asked"
@@ -51,6 +53,11 @@ CONDITIONS: Mapping[TaskType, tuple[Condition, ...]] = {
 Of help the fourth is the order of the things, which the score of the action level depends on (App. A.1); its time is
 "unspecified" in Table 2.
 """
+
+LEVEL_2_CONDITIONS: Mapping[TaskType, tuple[Condition, ...]] = {
+    kind: (*conditions, Condition.AGREED) for kind, conditions in CONDITIONS.items()
+}
+"""At level 2 the other has a reason against it, so that telling is not enough: it must agree as well."""
 
 AUTHORS_CONDITIONS: Mapping[TaskType, tuple[Condition, ...]] = {
     TaskType.PUBLIC: (Condition.INVITED, Condition.TIME, Condition.PLACE),
@@ -78,6 +85,8 @@ class ConditionRule:
             return self.find_agreed_moment(lines) is not None
         if condition is Condition.PLACE_AGREED:
             return self.find_agreed_place(lines) is not None
+        if condition is Condition.AGREED:
+            return any(_is_yes(line.says) for line in lines if line.speaker != self.task.performer)
         return self._is_told(condition, [line.says for line in lines if line.speaker == self.task.performer])
 
     def is_met_in_summary(self, condition: Condition, summary: str) -> bool:
@@ -86,6 +95,8 @@ class ConditionRule:
             return bool(self._find_moments(summary)) and not is_refusal(summary)
         if condition is Condition.PLACE_AGREED:
             return bool(self._find_places(summary)) and not is_refusal(summary)
+        if condition is Condition.AGREED:
+            return _is_yes(summary)
         return self._is_told(condition, [summary])
 
     def _is_told(self, condition: Condition, texts: Sequence[str]) -> bool:
@@ -132,6 +143,11 @@ class ConditionRule:
         return [place for place in self.places if has_place(says, place)]
 
 
+def _is_yes(says: str) -> bool:
+    return bool(_AGREES.search(says)) and not is_refusal(says)
+
+
+_AGREES = re.compile(rf"{CONSENT.pattern}|\bI (?:have )?(?:agreed|promised)\b", re.IGNORECASE)
 _ASKED = (Condition.FIRST_ASKED, Condition.SECOND_ASKED)
 _PLACES = (Condition.FIRST_PLACE, Condition.SECOND_PLACE)
 _ORDER = re.compile(r"(?i)\b(first|then|after(?:wards)?|before|next|finally|in th(?:is|at) order|one after the other)\b")

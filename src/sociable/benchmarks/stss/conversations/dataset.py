@@ -16,12 +16,16 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from sociable.benchmarks.stss.best import find_free_start, list_moments
 from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
-from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task
+from sociable.benchmarks.stss.dataset import Reason
+from sociable.benchmarks.stss.obstacles import Obstacles
+from sociable.benchmarks.stss.residents import RoutineMind, World
+from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task, TaskType
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items, validate_record
 from sociable.core.errors import DataError
 from sociable.core.records import Record
-from sociable.core.seeding import select_clusters
+from sociable.core.seeding import make_generator, select_clusters
 from sociable.town.clock import Clock
 from sociable.town.events import Agreed, Remembered
 from sociable.town.map import Address, TownMap
@@ -211,6 +215,27 @@ def note_origin(scenes: Collection[Scene]) -> Iterator[str]:
             "model, and what they remember was worded by rule from what happened. Scenes from runs of models are made with: "
             "sociable construct stss-conversations RUN …"
         )
+
+
+def give_wills(scenes: Sequence[Scene], reasons: Sequence[Reason], town: TownMap, clock: Clock, seed: int) -> tuple[Scene, ...]:
+    """The scenes of level 2: in each the other has a reason of its own, which it tells if it is asked kindly.
+
+    Scenes are left out for which it has no reason that fits (with an appointment those against company fit), or no time.
+    """
+    found = []
+    world = World(town, clock, 6, seed, "level 2")
+    for scene in scenes:
+        mind = RoutineMind(scene.target.persona, world)
+        if all(find_free_start(scene.task, mind, moment) is None for moment in list_moments(scene.task)):
+            continue
+        kind = TaskType.COMPANIONS if scene.type is TaskType.APPOINTMENT else scene.type
+        own = [each for each in reasons if each.who == scene.target.name and each.tells and kind in each.fits]
+        own = [each for each in own if scene.performer.name not in each.not_with]
+        if own:
+            will = make_generator(seed, "will", scene.id).choice(own).make_will(())
+            obstacles = Obstacles(level=2, wills=(will,), best=1, best_plan=(scene.target.name,))
+            found.append(scene.model_copy(update={"task": scene.task.model_copy(update={"obstacles": obstacles})}))
+    return tuple(found)
 
 
 def select_templates(scenes: Sequence[Scene], limit: int | None, seed: int) -> dict[str, Scene]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
-from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, LEVEL_2_CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.benchmarks.stss.rehearsal import SENTENCE
@@ -34,6 +34,7 @@ _TRUTH = {
     Condition.FIRST_STEP: {"target", "first"},
     Condition.FURTHER_STEPS: {"target", "further"},
     Condition.ORDER: {"target", "order"},
+    Condition.AGREED: {"target", "activity"},
 }
 """The parts of the task that each question states."""
 
@@ -49,11 +50,12 @@ def _name_prompt(condition: Condition) -> str:
     return f"question_{condition.replace(' ', '_')}"
 
 
-def load_judge_prompts(override: Path | None = None) -> Prompts:
-    """The bundled prompts, or the user's own in their place."""
+def load_judge_prompts(override: Path | None = None, level: int = 1) -> Prompts:
+    """The bundled prompts that a level needs, or the user's own in their place."""
     placeholders = {"judge_system": frozenset[str]()}
     placeholders |= {f"judge_{text}": frozenset({"performer", "target", "task", "now", "text", "question"}) for text in Text}
-    placeholders |= {_name_prompt(condition): frozenset(names) for condition, names in _TRUTH.items()}
+    needed = {condition for conditions in (CONDITIONS if level == 1 else LEVEL_2_CONDITIONS).values() for condition in conditions}
+    placeholders |= {_name_prompt(condition): frozenset(names) for condition, names in _TRUTH.items() if condition in needed}
     return load_package_prompts("sociable.benchmarks.stss.conversations", placeholders, override)
 
 
@@ -70,7 +72,7 @@ class ConditionQuestion:
 class Evaluator:
     """Judges as this benchmark asks them: in its own words, one call a condition."""
 
-    conditions: ClassVar[Mapping[TaskType, tuple[Condition, ...]]] = CONDITIONS
+    conditions: Mapping[TaskType, tuple[Condition, ...]] = CONDITIONS
     notes: ClassVar[tuple[str, ...]] = ()
     rehearsed: ClassVar[str] = json.dumps({"reason": SENTENCE, "answer": "yes"})
     """A reply as long as most, for estimates of what a run costs."""
@@ -78,6 +80,8 @@ class Evaluator:
     def __init__(self, setting: Setting, prompts: Prompts) -> None:
         self.setting = setting
         self._prompts = prompts
+        if setting.options.level > 1:
+            self.conditions = LEVEL_2_CONDITIONS
 
     @property
     def digest(self) -> str:

@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
-from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
+from sociable.benchmarks.stss.briefs import list_private
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, LEVEL_2_CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene, Side
+from sociable.benchmarks.stss.persuaders import make_performer
 from sociable.benchmarks.stss.protocol import make_memory, sum_usage
-from sociable.benchmarks.stss.reference import Performer, make_performer
+from sociable.benchmarks.stss.reference import Performer
+from sociable.benchmarks.stss.reluctant import ReluctantResident
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World
 from sociable.benchmarks.stss.speech import say_moment
 from sociable.benchmarks.stss.task import TaskType
@@ -108,9 +111,13 @@ class _Play:
         performs, task, persona = side is scene.performer, scene.task, side.persona
         if seat.model is None:
             world = World(setting.town, setting.clock, 6, setting.seed, self.item)
-            return make_scene_performer(seat.agent, scene, world) if performs else Listener(scene, world, setting.places)
-        if performs:
-            persona = persona.model_copy(update={"currently": f"{persona.currently} {task.goal}".strip()})
+            if performs:
+                return make_scene_performer(seat.agent, scene, world)
+            kind = Listener if task.obstacles is None else ReluctantListener
+            return kind(scene, world, setting.places)
+        added = task.goal if performs else " ".join(list_private(task, side.name))
+        if added:
+            persona = persona.model_copy(update={"currently": f"{persona.currently} {added}".strip()})
         asker = Asker(seat.model, seat.role.value, self.item, side.name, seat.sampling)
         self.askers.append(asker)
         architecture = options.agent if performs else options.background_agent
@@ -223,10 +230,15 @@ class Listener(ReferenceResident):
         return TakenAway([Remembered(minute=until, resident=self.persona.name, memory="conversation", text=text)])
 
 
+class ReluctantListener(Listener, ReluctantResident):
+    """The same with a reason against it."""
+
+
 def summarise(rule: ConditionRule, lines: Sequence[Line]) -> str:
     """Sums up a conversation: every condition that the rule finds met, in words by which it finds it again."""
     task = rule.task
-    met = {each for each in CONDITIONS[task.type] if rule.is_met_in_conversation(each, lines)}
+    known = CONDITIONS if task.obstacles is None else LEVEL_2_CONDITIONS
+    met = {each for each in known[task.type] if rule.is_met_in_conversation(each, lines)}
     if not met:
         return f"{task.performer} and I passed the time of day."
     if task.type is TaskType.HELP:
@@ -245,6 +257,8 @@ def summarise(rule: ConditionRule, lines: Sequence[Line]) -> str:
         found.append(f"at {task.place.replace(':', ',')}")
     elif Condition.PLACE_AGREED in met:
         found.append(f"at {rule.find_agreed_place(lines)}")
+    if Condition.AGREED in met:
+        found.append("and I promised it")
     return f"{', '.join(found)}."
 
 

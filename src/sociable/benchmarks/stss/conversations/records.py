@@ -7,6 +7,7 @@ holds what both know and do before the first word; the words are what the scene 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import Field
 
@@ -116,6 +117,7 @@ class ConversationEpisode(Episode):
 class ConversationOptions(Record):
     """Defaults are the paper's, or say why not in the README."""
 
+    level: Literal[1, 2] = Field(default=1, description="how hard: 1 the paper's; 2: the other has a reason against it")
     agent: str = Field(default="generative", description="the performer's architecture; only its words are asked for")
     background_agent: str = Field(
         default="generative", description="the architecture of the other person, who listens and summarises"

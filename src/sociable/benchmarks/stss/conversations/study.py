@@ -8,12 +8,12 @@ from pathlib import Path
 from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.conversations.audit import make_audit
 from sociable.benchmarks.stss.conversations.authors import AuthorsEvaluator, find_templates
-from sociable.benchmarks.stss.conversations.dataset import load_scenes, note_origin, select_templates
+from sociable.benchmarks.stss.conversations.dataset import give_wills, load_scenes, note_origin, select_templates
 from sociable.benchmarks.stss.conversations.judge import Evaluator, load_judge_prompts
 from sociable.benchmarks.stss.conversations.metrics import METRICS, TEXTS, JudgedScene
 from sociable.benchmarks.stss.conversations.protocol import ALONE, Setting, run_scene
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
-from sociable.benchmarks.stss.dataset import load_town
+from sociable.benchmarks.stss.dataset import load_reasons, load_residents, load_town
 from sociable.benchmarks.stss.protocol import check_minds, fill_background
 from sociable.benchmarks.stss.rehearsal import rehearse_reply
 from sociable.core.errors import InputError
@@ -49,13 +49,22 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
         self.evaluator = (
             AuthorsEvaluator(self.setting, templates)
             if templates
-            else Evaluator(self.setting, load_judge_prompts(options.prompts))
+            else Evaluator(self.setting, load_judge_prompts(options.prompts, own.level))
         )
-        self.scenarios = select_templates(loaded.items, options.limit, options.seed)
-        digests = {"dataset": loaded.digest, "town": town.digest, "prompts": self.evaluator.digest}
+        scenes, dataset, left_out = loaded.items, loaded.digest, list[str]()
+        if own.level > 1:
+            if templates:
+                raise InputError("judge_prompts: the authors' prompts do not ask whether the other agrees; leave out level=2.")
+            reasons = load_reasons(town, load_residents(None, town)[0])
+            scenes = give_wills(loaded.items, reasons.items, town, clock, options.seed)
+            dataset = f"{loaded.digest}, {reasons.digest}"
+            count = f"{len(loaded.items) - len(scenes)} of {len(loaded.items)} scenes"
+            left_out = [f"Level 2 leaves out {count}, in which the other has no reason that fits, or no time."]
+        self.scenarios = select_templates(scenes, options.limit, options.seed)
+        digests = {"dataset": dataset, "town": town.digest, "prompts": self.evaluator.digest}
         self.digests = {**digests, "agent prompts": load_generative_prompts(self.setting.prompts).digest}
         alone = [] if Role.PARTNER in options.filled else [ALONE]
-        self.notes = [*loaded.notes, *note_origin(self.scenarios.values()), *alone, *self.evaluator.notes]
+        self.notes = [*loaded.notes, *note_origin(self.scenarios.values()), *left_out, *alone, *self.evaluator.notes]
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> ConversationEpisode:
         return await run_scene(self.scenarios[scenario], repeat, fill_background(seats), self.setting)
