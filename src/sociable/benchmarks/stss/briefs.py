@@ -55,7 +55,7 @@ def list_private(task: Task, name: str) -> Iterator[str]:
     )
     will = obstacles.find_will(name)
     if will is not None:
-        yield _tell_will(will, thing)
+        yield _tell_will(will, thing, is_reserved=obstacles.are_people_reserved)
     for each in obstacles.wills:
         if name in each.known_by:
             yield f'If somebody asks you about {each.who}, who does not want to come to {thing}, you say: "{each.known_by[name]}"'
@@ -77,9 +77,10 @@ def list_private(task: Task, name: str) -> Iterator[str]:
         yield f"If you hear of {thing}, you speak of it freely to {other} too, unless you were told that it is a secret."
 
 
-def _tell_will(will: Will, thing: str) -> str:
+def _tell_will(will: Will, thing: str, *, is_reserved: bool) -> str:
+    when = ", and only if you have said no to that person in an earlier conversation" if is_reserved else ""
     tells = (
-        "You tell this reason only to somebody who asks you kindly why."
+        f"You tell this reason only to somebody who asks you kindly why{when}."
         if will.tells
         else "You never tell this reason yourself, to nobody, however you are asked."
     )

@@ -44,7 +44,7 @@ _SPARES: Wording = tuple(
 )  # fmt: skip
 """Wordings of which one says that something will not be."""
 
-_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+_SENTENCE = re.compile(r"(?:[^.!?;:\n]|:(?!\s))+[.!?;:\n]*")
 
 KIND_QUESTION: Wording = (
     *((phrase,) for phrase in ("why", "how come", "tell me", "reason*", "is something", "is anything", "are you all right")),
@@ -128,7 +128,7 @@ class Will(Record):
     reason: Text
     """The true reason, as it tells it itself."""
     tells: bool = True
-    """Whether it tells the reason itself if it is asked kindly; else only ``known_by`` do."""
+    """Whether it tells the reason itself if it is asked kindly, at level 3 another time; else only ``known_by`` do."""
     known_by: dict[Text, Text] = {}
     """What others say who know, if they are asked about this one."""
     moved_by: Text
@@ -255,6 +255,11 @@ class Obstacles(Record):
     """The event's time in that plan."""
     best_plan: tuple[str, ...] = ()
     """The people won in that plan, in the order in which they are spoken to."""
+
+    @property
+    def are_people_reserved(self) -> bool:
+        """Whether people tell a reason only to somebody who comes back, and not in the first conversation about it."""
+        return self.level > 2
 
     def find_will(self, name: str) -> Will | None:
         return next((will for will in self.wills if will.who == name), None)

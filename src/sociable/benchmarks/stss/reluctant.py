@@ -18,7 +18,7 @@ from sociable.benchmarks.stss.task import Part, Task, TaskType
 from sociable.core.wording import has_wording
 from sociable.town.clock import MINUTES_PER_DAY, parse_minute
 from sociable.town.events import AnyEvent, Noted
-from sociable.town.minds import Decision, Talk, Utterance, View
+from sociable.town.minds import Decision, TakenAway, Talk, Utterance, View
 from sociable.town.persona import Block, Persona
 
 PATIENCE_MINUTES = 8
@@ -62,6 +62,8 @@ class ReluctantResident(ReferenceResident):
         """Whether it knows that the event is a secret."""
         self._said: dict[str, set[str]] = defaultdict(set)
         """The lines about the task that it has said to each person."""
+        self._has_refused: set[str] = set()
+        """Those to whom it has said no in a conversation that is over."""
         rumour = self._obstacles.rumour
         self._misled = rumour is not None and persona.name in rumour.believed_by
         """Whether it believes the rumour."""
@@ -112,10 +114,11 @@ class ReluctantResident(ReferenceResident):
         return f"{before} {answer}".strip()
 
     def _give_reason(self, partner: str, last: str) -> str | None:
-        """Says no: vaguely at first, and why if it is asked kindly."""
+        """Says no: vaguely at first, and why if it is asked kindly; a reserved one if it is asked so another time."""
         will = self._will
         assert will is not None
-        if will.tells and self._said[partner] and is_kind_question(last):
+        trusts = partner in self._has_refused if self._obstacles.are_people_reserved else bool(self._said[partner])
+        if will.tells and trusts and is_kind_question(last):
             return self._say_once(partner, [will.reason])
         return self._say_once(partner, will.vague)
 
@@ -130,6 +133,11 @@ class ReluctantResident(ReferenceResident):
             self.engagements.remove(self._clash)
             self._set_alarm(talk.minute)
         return will.moved
+
+    def conclude(self, talk: Talk, until: int) -> TakenAway:
+        if self._said[talk.partner]:
+            self._has_refused.add(talk.partner)
+        return super().conclude(talk, until)
 
     # A promise.
 
