@@ -68,7 +68,7 @@ def list_bouts(folder: Path) -> list[Bout]:
     for run in sorted(folder.glob("*/scores.json")):
         models = json.loads((run.parent / "manifest.json").read_text())["models"]
         for score in json.loads(run.read_text())["scores"]:
-            if score["metric"] == "won":
+            if score["metric"] == "won" and score["value"] is not None:
                 first, second = models["subject"], models["opponent"]
                 if score["scenario"].endswith("#1"):
                     found.append(Bout(score["cluster"], first, second, score["value"]))
@@ -90,8 +90,8 @@ def test_three_agents_meet_in_three_runs_and_are_rated(capsys: pytest.CaptureFix
     runs = sorted(each.parent.name for each in played.glob("*/report.html"))
     assert runs == sorted(f"{a}--{b}".replace("/", "-") for a, b in combinations(THREE, 2))
     bouts, record = list_bouts(played), read_record(played)
-    # Two scenes, two seats, three pairs.
-    assert len(bouts) == record["bouts"] == 12
+    # Two scenes, two seats, three pairs; where nothing was agreed there is no bout.
+    assert 0 < len(bouts) == record["bouts"] <= 12
     expected = rate(bouts, anchor="reference/tit-for-tat")
     assert {each["model"]: each["points"]["value"] for each in record["participants"]} == {
         rating.model: rating.points.value for rating in expected.models
@@ -150,9 +150,9 @@ def test_anchors_make_a_scale(capsys: pytest.CaptureFixture[str]) -> None:
     assert sociable("duel", "agentsense-duels", *named, "--anchors", "--limit", "1", "--out", "league") == 0
     record = read_record(Path("league"))
     assert len(record["participants"]) == 6
-    assert record["anchor"] == "reference/concede@0.3"
+    assert record["anchor"] == "reference/concede@0.5"
     points = {each["model"]: each["points"]["value"] for each in record["participants"]}
-    assert points["reference/concede@0.3"] == 1000
+    assert points["reference/concede@0.5"] == 1000
     assert points["reference/oracle"] > points["reference/random"]
     assert "need duels in 8 scenes, and these are in 1: the order below may be chance" in " ".join(
         capsys.readouterr().out.split()
@@ -162,6 +162,7 @@ def test_anchors_make_a_scale(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_missing_is_said_and_the_others_are_rated(played: Path) -> None:
+    everything = read_record(played)
     shutil.rmtree(played / "reference-concede--reference-random")
     half = played / "reference-tit-for-tat--reference-concede"
     episodes = (half / "episodes.jsonl").read_text().splitlines(keepends=True)
@@ -173,10 +174,10 @@ def test_what_is_missing_is_said_and_the_others_are_rated(played: Path) -> None:
         ("reference/tit-for-tat", "reference/concede", 3, "1 not played"),
         ("reference/concede", "reference/random", 0, "not begun"),
     ]
-    assert record["bouts"] == 7
+    assert 0 < record["bouts"] < everything["bouts"]
     assert "What is missing" in (played / "tournament.html").read_text()
     assert sociable("resume", played) == 0
-    assert read_record(played)["bouts"] == 12
+    assert read_record(played) == everything
 
 
 def test_who_has_met_nobody_is_not_rated(played: Path) -> None:

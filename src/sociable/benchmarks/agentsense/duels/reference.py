@@ -136,12 +136,12 @@ def _say_nothing(agent: ReferenceSide, number: int, turns: Sequence[DuelTurn]) -
 
 
 def _follow_frontier(agent: ReferenceSide, number: int, turns: Sequence[DuelTurn]) -> Step:
-    """Offers what is best for it of all that leaves the other a level, which rises from near nothing to half.
+    """Offers what is best for it of all that leaves the other a level, which rises from near nothing to three fifths.
 
     It signs what is no worse than that, and at its last turn whatever is better than its fallback.
     """
     time, gains = agent.measure_time(number), agent.scenario.bargain.gains
-    leaves = [each for each in gains if agent.find_level(each, 1 - agent.side) >= 0.05 + 0.45 * time]
+    leaves = [each for each in gains if agent.find_level(each, 1 - agent.side) >= 0.05 + 0.55 * time]
     offer = max(leaves, key=lambda each: (gains[each][agent.side], gains[each][1 - agent.side]))
     latest = find_offer(turns, 1 - agent.side)
     least = 1 if time == 1 else gains[offer][agent.side]
