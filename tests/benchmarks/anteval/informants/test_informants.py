@@ -43,6 +43,13 @@ def test_only_what_is_asked_about_is_told_and_only_once(make_scenario: MakeScena
     assert list_told(answers) == [(), ("f1",), ()]
 
 
+def test_who_has_nothing_to_tell_says_why(make_scenario: MakeScenario) -> None:
+    answers = ask(make_scenario(), "The rope?", "The rope?", "And the lid?", "And the weather?")
+    assert "I have said" in answers[1].content or "you have heard" in answers[1].content
+    assert "Berta" in answers[2].content
+    assert not any(name in answers[3].content for name in ("Berta", "Ilse"))
+
+
 def test_a_price_is_hinted_at_and_once_it_is_promised_what_was_asked_before_is_told(make_scenario: MakeScenario) -> None:
     answers = ask(make_scenario(), "What of the mill?", "We promise you anything.", "We shall knit you mittens.")
     assert list_told(answers) == [(), (), ("f2",)]

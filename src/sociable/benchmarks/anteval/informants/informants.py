@@ -21,12 +21,12 @@ AT_ONCE = 2
 MARGIN = 1.5
 """An answer is cut off at so many times the words that an informant is told to keep to: what it tells is not to be lost."""
 
-_NOTHING = (
-    "What is it that you want to know?",
-    "Ask me something that has a beginning and an end.",
-    "Of that I know nothing, or nothing that I have not said.",
-    "I have said what I have to say about that.",
-    "You will have to ask more plainly.",
+_SAID = ("I have said what I have to say about that.", "Of that you have heard from me what there is to hear.")
+_OTHERS = ("Of that {name} knows more than I do.", "You would have to ask {name} about that.")
+_NOT_UNDERSTOOD = (
+    "I do not know what you mean. Ask me about one thing, in plain words.",
+    "What is it that you want to know? Name the thing.",
+    "Of that I know nothing.",
 )
 
 
@@ -66,7 +66,7 @@ class WrittenInformant:
                 waits[way] = gate.says
             if len(told) == AT_ONCE:
                 break
-        words = " ".join([*said, *waits.values()]) or _NOTHING[len(own) % len(_NOTHING)]
+        words = " ".join([*said, *waits.values()]) or self._decline(question, len(own))
         return InformantsTurn(index=0, speaker=self._informant.name, content=words, told=tuple(told), waits=tuple(waits))
 
     def _list_wanted(self, question: InformantsTurn, heard: Sequence[InformantsTurn]) -> list[Statement]:
@@ -82,6 +82,15 @@ class WrittenInformant:
             if self._is_said_by(question, way, each):
                 asked.append(each)
         return asked
+
+    def _decline(self, question: InformantsTurn, turn: int) -> str:
+        """What it says that has nothing to tell: it has told it, another knows it, or it has not understood."""
+        if any(has_wording(question.content, each.asked) for each in self._held):
+            return _SAID[turn % len(_SAID)]
+        others = (each for each in self._scenario.facts if each.holder != self._informant.name)
+        if known := next((each for each in others if has_wording(question.content, each.asked)), None):
+            return _OTHERS[turn % len(_OTHERS)].format(name=known.holder)
+        return _NOT_UNDERSTOOD[turn % len(_NOT_UNDERSTOOD)]
 
     def _is_given(self, way: Way, statement: Statement, heard: Sequence[InformantsTurn]) -> bool:
         """Whether it has what it waits for before it says this."""
