@@ -8,7 +8,7 @@ SAMPLING = {"temperature": 0.7}
 
 BENCHMARK = Benchmark(
     name="agentsense-duels",
-    version="0.1.0",
+    version="1.0.0",
     title="Duels: two models bargain, each with a hidden sheet",
     study="sociable.benchmarks.agentsense.duels.study:DuelStudy",
     options="sociable.benchmarks.agentsense.duels.records:DuelOptions",

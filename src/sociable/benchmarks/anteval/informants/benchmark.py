@@ -7,7 +7,7 @@ _SAMPLING = {"temperature": 0.7, "max_tokens": 512}
 
 BENCHMARK = Benchmark(
     name="anteval-informants",
-    version="0.1.0",
+    version="1.0.0",
     title="AntEval: informants who have a will of their own",
     study="sociable.benchmarks.anteval.informants.study:InformantsStudy",
     options="sociable.benchmarks.anteval.informants.records:InformantsOptions",
