@@ -15,7 +15,7 @@ from sociable.benchmarks.agentsense.duels.records import BREAKS, KEEPS, DuelTurn
 from sociable.benchmarks.agentsense.duels.scenario import Scenario
 from sociable.core.names import strip_own_name
 from sociable.core.prompts import Prompts, defuse, put_on_one_line
-from sociable.core.records import Usage
+from sociable.core.records import CUT_OFF, Usage
 from sociable.core.seeding import make_generator
 from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice
@@ -58,7 +58,8 @@ class ModelSide:
         title, is_first = f"You are {self.name}: turn {number} of {self._scenario.turns}", number <= 2
         form = partial(make_turn_form, title, self._briefing, asked, is_first=is_first)
         reply = await self._seat.ask([self._briefing, asked], self._scope, form)
-        text = "" if reply.defect else strip_own_name(reply.text.strip(), [self.name])
+        # What was said before the limit stands: a turn has its own limit anyway.
+        text = strip_own_name(reply.text.strip(), [self.name]) if reply.defect in ("", CUT_OFF) else ""
         found = read_turn(text, self._scenario.bargain, self._scenario.words, find_offer(turns, 1 - self._side))
         cut = f"{found.cut} words over the limit were cut off" if found.cut else ""
         return DuelTurn(

@@ -15,7 +15,7 @@ from sociable.benchmarks.anteval.informants.reading import cut_words, read_turn
 from sociable.benchmarks.anteval.informants.records import InformantsOptions, InformantsTurn
 from sociable.benchmarks.anteval.informants.scenario import Scenario
 from sociable.core.prompts import Prompts
-from sociable.core.records import Usage
+from sociable.core.records import CUT_OFF, Usage
 from sociable.engine.seats import Seat
 from sociable.models.protocol import Request
 
@@ -54,7 +54,8 @@ class ModelPlayer:
         words = self._options.words
         reply = await self._seat.ask([self._briefing, ask_for_turn(self.name, heard, left, words, self._prompts)], self._scope)
         text, to, aside = read_turn(reply.text, self._others)
-        said, cut = cut_words("" if reply.defect else text, words, (self.name,))
+        # What was said before the limit stands: a turn has its own limit anyway.
+        said, cut = cut_words(text if reply.defect in ("", CUT_OFF) else "", words, (self.name,))
         return InformantsTurn(
             index=0,
             speaker=self.name,
