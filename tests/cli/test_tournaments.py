@@ -186,7 +186,7 @@ def test_who_has_met_nobody_is_not_rated(played: Path) -> None:
     assert sociable("report", played) == 0
     last = read_record(played)["participants"][-1]
     assert (last["model"], last["points"]) == ("reference/random", None)
-    assert "Not rated, since they have met none of the others" in (played / "tournament.html").read_text()
+    assert "Not rated, since no duel of theirs with the others" in (played / "tournament.html").read_text()
 
 
 def test_an_estimate_spends_nothing_and_writes_nothing(chat_server: Any, capsys: pytest.CaptureFixture[str]) -> None:

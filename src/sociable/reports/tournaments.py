@@ -190,7 +190,7 @@ def _make_summary(tournament: Tournament) -> Table:
     for name, rating in tournament.ordered.items():
         results = tournament.list_results(name)
         counts = "–".join(str(results.count(value)) for value in (1, 0.5, 0))
-        means = [format_figure(each.value if results else None, 2) for each in tournament.estimates[name]]
+        means = [format_figure(each.value, 2) for each in tournament.estimates[name]]
         rows.append(Row([name, _format_points(rating.points if rating else None), _format_ranks(rating), counts, *means]))
     scale = f"{_name_standard(tournament.ratings)} has {AVERAGE_POINTS:.0f} points"
     columns = [
@@ -232,7 +232,7 @@ def _show_ratings(tournament: Tournament) -> Iterator[Block]:
         yield Callout("No duel has a result yet, so there is nobody to rate.", Tone.WARNING)
         return
     if left := [name for name, rating in tournament.ordered.items() if rating is None]:
-        text = f"Not rated, since they have met none of the others, not even through a third: {', '.join(left)}."
+        text = f"Not rated, since no duel of theirs with the others, nor through a third, has a result: {', '.join(left)}."
         yield Callout(text, Tone.WARNING)
     unit = tournament.benchmark.cluster_unit
     if not ratings.has_limits:
@@ -326,9 +326,8 @@ def _show_conduct(tournament: Tournament) -> Iterator[Block]:
     yield Callout(f"{text} {study.tournament_remark}".strip())
     rows = []
     for name in tournament.ordered:
-        if results := tournament.list_results(name):
-            cells = [format_with_interval(each.value, each.low, each.high, 2) for each in tournament.estimates[name]]
-            rows.append(Row([name, format_figure(fmean(results), 2), *cells]))
+        cells = [format_with_interval(each.value, each.low, each.high, 2) for each in tournament.estimates[name]]
+        rows.append(Row([name, format_figure(_average(tournament.list_results(name)), 2), *cells]))
     columns = [Column("Participant"), Column("Mean result", True), *make_metric_columns(tournament.metrics)]
     note = f"Over all duels of a participant, in both seats. 95% intervals by {tournament.benchmark.cluster_unit}."
     yield Table("Victory, and what else came of it", columns, rows, note)
@@ -392,7 +391,6 @@ def make_tournament_record(tournament: Tournament) -> Mapping[str, Any]:
                 "metrics": {
                     each.metric: each.model_dump(include={"value", "low", "high", "scored"})
                     for each in tournament.estimates[name]
-                    if results
                 },
             }
         )

@@ -50,8 +50,9 @@ class InformantsViews(Views):
 
         ways = make_table("By what gets a fact", "ways", "Price, fear: after what the informant waits for. Lie: once confronted.")
         curve = make_table("Turn by turn", "turns", "Net after so many turns; area: the mean of the curve over the session.")
+        asked = any(run.estimate("area") for run in runs)
         conduct = make_table("The talk", "conduct", "Told: facts that informants say, by the wordings of the card.")
-        return [Section("Levels, ways, talk", [make_table("By level", "levels", ""), ways, curve, conduct])]
+        return [Section("Levels, ways, talk", [make_table("By level", "levels", ""), ways, *([curve] if asked else []), conduct])]
 
     def show_episode(self, run: Run, episode: InformantsEpisode) -> list[Block]:
         """One session in full: who asked whom what, what was told, and what each player took away."""
