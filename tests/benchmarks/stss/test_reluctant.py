@@ -38,7 +38,7 @@ def resident(make_task: Callable[..., Task], make_persona: Callable[..., Persona
     """Ann, or another of the cast, among obstacles."""
 
     def make(name: str = "Ann", kind: TaskType = TaskType.PUBLIC, **obstacles: object) -> ReluctantResident:
-        fields: dict[str, object] = {"level": 3, "wills": (KNEES,)}
+        fields: dict[str, object] = {"level": 2, "wills": (KNEES,)}
         task = make_task(kind, obstacles=Obstacles.model_validate(fields | obstacles))
         return ReluctantResident(make_persona(name), World(town, clock, 6, 0, "test"), task, ())
 
@@ -65,6 +65,14 @@ def test_no_is_vague_at_first_the_reason_is_told_when_asked_and_what_is_wanted_m
     assert moved.startswith("A chair, you say.")
     assert ann.agreement is not None
     assert ann.agreement.start == parse_minute("17:00", 2)
+
+
+def test_at_level_3_the_reason_is_told_another_time_only(resident: Make) -> None:
+    ann = resident(level=3)
+    first = converse(ann, [INVITES, WHY, WHY])
+    assert first[:2] == ["Not this time.", "Better not."]
+    assert KNEES.reason not in first
+    assert converse(ann, [INVITES, WHY], minute=TEN + 60)[-1] == "My knees will not carry me."
 
 
 def test_plain_talk_as_models_talk_succeeds(resident: Make) -> None:

@@ -32,7 +32,7 @@ class DuelOptions(Record):
     turns: int = Field(
         default=16, ge=2, le=100, multiple_of=2, description="turns of a bargain's two sides, or of all in a contest"
     )
-    words: int = Field(default=90, ge=5, description="words of a turn of a bargain; what goes beyond is cut off")
+    words: int = Field(default=90, ge=5, description="words of a turn of a bargain; it is cut off at a third more")
 
 
 class Move(StrEnum):

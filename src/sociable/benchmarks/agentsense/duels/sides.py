@@ -21,6 +21,9 @@ from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice
 from sociable.models.protocol import ChatMessage
 
+MARGIN = 4 / 3
+"""A turn is cut off at so many times the words that a side is told to keep to: what stands last is often a promise."""
+
 
 class Side(Protocol):
     name: str
@@ -60,7 +63,8 @@ class ModelSide:
         reply = await self._seat.ask([self._briefing, asked], self._scope, form)
         # What was said before the limit stands: a turn has its own limit anyway.
         text = strip_own_name(reply.text.strip(), [self.name]) if reply.defect in ("", CUT_OFF) else ""
-        found = read_turn(text, self._scenario.bargain, self._scenario.words, find_offer(turns, 1 - self._side))
+        most = round(MARGIN * self._scenario.words)
+        found = read_turn(text, self._scenario.bargain, most, find_offer(turns, 1 - self._side))
         cut = f"{found.cut} words over the limit were cut off" if found.cut else ""
         return DuelTurn(
             index=0,
