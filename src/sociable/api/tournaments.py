@@ -124,7 +124,9 @@ def plan_tournament(
         raise InputError("A tournament needs two models or more: name each with --model, or add reference agents with --anchors.")
     pairs = [pair for pair in combinations(participants, 2) if not known.issuperset(map(strip_endpoint, pair))]
     asked = {pair: _ask(found, pair, participants, config, given) for pair in pairs}
+    limit = next(iter(asked.values())).max_cost
     if before:
+        limit = before.max_cost if limit is None else limit
         _refuse_differences(before, next(iter(asked.values())), found)
         asked = {pair: _adopt(before, pair, own) for pair, own in asked.items()}
     runs = dict(before.runs if before else {})
@@ -132,7 +134,6 @@ def plan_tournament(
         settings = make_paths_absolute(add_role_defaults(own, found.role_defaults))
         open_study(settings, build=())
         runs[name_pair(*pair, runs)] = settings
-    limit = given.get("max_cost") or (before.max_cost if before else next(iter(asked.values())).max_cost)
     return Plan(found, participants, runs, limit, frozenset(runs.keys() - (before.runs if before else {}).keys()))
 
 

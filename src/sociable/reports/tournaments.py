@@ -69,7 +69,7 @@ class Pair:
         counts = {
             "not played": self.run.manifest["episodes"] - len(played),
             "errored": sum(played.values()),
-            "not scored": len(unscored),
+            "scored in part": len(unscored),
         }
         return ", ".join(f"{count} {what}" for what, count in counts.items() if count > 0)
 
@@ -341,7 +341,7 @@ def _make_missing_table(tournament: Tournament) -> Table | None:
     ]
     columns = [Column("Pair"), Column("Duels with a result", True), Column("Missing")]
     note = "Ratings are of what was played. sociable resume DIR plays what is missing; what could not be scored stays so."
-    return Table("Pairs whose duels do not all have a result", columns, rows, note) if rows else None
+    return Table("Pairs in which something is missing", columns, rows, note) if rows else None
 
 
 def _make_cost_block(tournament: Tournament) -> Block:

@@ -75,3 +75,22 @@ def test_nothing_can_be_accepted_before_the_other_has_offered(make_scenario: Mak
 def test_words_over_the_limit_are_cut_off_and_the_line_is_not(make_scenario: MakeScenario) -> None:
     found = read_turn("one two three four five\nOFFER: 1a 2b 3a", make_scenario().bargain, 3, ())
     assert (found.said, found.cut, found.offer) == ("one two three", 2, TABLE)
+
+
+def test_words_about_an_offer_are_no_offer_and_an_accepted_one_may_be_named(make_scenario: MakeScenario) -> None:
+    bargain = make_scenario().bargain
+    letters = [issue.letters[0] for issue in bargain.issues]
+    named = " ".join(f"{number}{letter}" for number, letter in enumerate(letters, start=1))
+    on_table = tuple(letters)
+    for text in (
+        f"I cannot take your last offer, {named}.",
+        f"If you offer {named}",
+        "Now it is yours to sign: ACCEPT",
+        "Your move: LEAVE!",
+    ):
+        assert read_turn(text, bargain, 90, on_table).move is None, text
+    for text in (f"I accept your offer: {named}.", f"ACCEPT OFFER: {named}", "Well. ACCEPT"):
+        assert read_turn(text, bargain, 90, on_table).move is Move.ACCEPT, text
+    refused = read_turn(f"No deal on your offer: {named}\nOFFER: {named}", bargain, 90, on_table)
+    assert (refused.move, refused.problem) == (Move.OFFER, "")
+    assert read_turn("I think that\nI accept", bargain, 90, on_table, is_cut=True).move is None

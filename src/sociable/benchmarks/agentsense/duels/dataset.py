@@ -82,7 +82,7 @@ class Afterwards(Record):
 
 class Side(Record):
     name: Name
-    pronouns: Text
+    pronouns: Name
     who: Text
     """A line that the other knows."""
     wants: Text
@@ -113,7 +113,7 @@ class Other(Record):
     """A third person, who is there and settles nothing."""
 
     name: Name
-    pronouns: Text
+    pronouns: Name
     who: Text
     brief: Text
     """What is on its mind, in the second person."""

@@ -16,13 +16,20 @@ EQUAL = 0.02
 
 
 def count_gains(bargain: Bargain, agreement: Agreement, deeds: Mapping[str, str]) -> tuple[float, float]:
-    """Both sides' points above their fallbacks; without an agreement nothing. A deed that could not be read gives nothing."""
+    """Both sides' points above their fallbacks; without an agreement nothing.
+
+    A deed that could not be read gives the other what keeping would, and whoever failed to say it nothing.
+    """
     if not agreement:
         return 0, 0
     gains = list(bargain.gains[agreement])
     for side, own in enumerate(bargain.sides):
+        if not own.afterwards:
+            continue
         deed = deeds.get(own.name, "")
-        if own.afterwards and deed:
+        if not deed:
+            gains[1 - side] += own.afterwards.keeps.other
+        else:
             done = {KEEPS: own.afterwards.keeps, BREAKS: own.afterwards.breaks}[deed]
             gains[side] += done.own
             gains[1 - side] += done.other
@@ -45,7 +52,7 @@ def find_winner(shares: tuple[float, float]) -> float:
 
 def measure_joint(bargain: Bargain, agreement: Agreement) -> float:
     """What the paper gives both above their fallbacks, over the most that one could; in [-1, 1]. Without a paper 0."""
-    return max(-1.0, sum(bargain.gains[agreement]) / bargain.best_joint) if agreement else 0.0
+    return max(-1.0, min(1.0, sum(bargain.gains[agreement]) / bargain.best_joint)) if agreement else 0.0
 
 
 def list_efficient(bargain: Bargain) -> list[Agreement]:

@@ -11,10 +11,12 @@ from sociable.core.prompts import defuse, put_on_one_line
 
 _MARKS = " \t*_`#>\"'“”.,:;!|()[]–-"
 """What may stand around a line that does something."""
-_ENDS = (".", "!", "?", ":", ";")
+_ENDS = (".", "!", ";")
+"""What may stand before a word in capitals that does something; after a colon or a question it may be said to the other."""
 _OFFER = re.compile(r"\bOFFER\b", re.IGNORECASE)
 _DECISION = re.compile(r"\b(?:I\s+)?(ACCEPT|LEAVE)\b", re.IGNORECASE)
 _CHOICE = re.compile(rf"[{re.escape(_MARKS)}]*(?:and\b)?\s*(\d)\s*[.:)-]?\s*([a-z])\b", re.IGNORECASE)
+_YOUR_OFFER = re.compile(r"^[\s*_`]*(?:(?:your|the|this|that)\s+)?(?:(?:latest|last)\s+)?offer\b", re.IGNORECASE)
 MOST = 100
 """Characters that name the options of an offer at the most."""
 
@@ -32,11 +34,17 @@ class Read:
     """The reason why what it was meant to do could not be read; empty: it could, or nothing was meant."""
 
 
-def read_turn(text: str, bargain: Bargain, words: int, on_table: Agreement) -> Read:
-    """Reads a reply; ``on_table`` is the other side's latest offer. A line that could not be read stands among the words."""
+def read_turn(text: str, bargain: Bargain, words: int, on_table: Agreement, *, is_cut: bool = False) -> Read:
+    """Reads a reply; ``on_table`` is the other side's latest offer. A line that could not be read stands among the words.
+
+    ``is_cut``: whether the reply was cut off, so that nobody knows how its last line would have ended.
+    """
     spoken, done, problems = list[str](), set[tuple[Move, Agreement]](), list[str]()
-    for line in defuse(text).split("\n"):
-        found = _read_offer(line, bargain) or _read_decision(line, bargain, on_table) or Read(line)
+    lines = defuse(text).split("\n")
+    for place, line in enumerate(lines):
+        is_open = is_cut and place == len(lines) - 1
+        read = None if is_open else _read_decision(line, bargain, on_table) or _read_offer(line, bargain)
+        found = read or Read(line)
         spoken.append(found.said)
         if found.problem:
             problems.append(found.problem)
@@ -64,9 +72,12 @@ def _read_offer(line: str, bargain: Bargain) -> Read | None:
     if found is None:
         return None
     before, word, rest = found
+    begins = not before.strip(_MARKS)
+    if not (begins or (word[0].isupper() and before.rstrip(" *_`>").endswith(_ENDS))):
+        return None
     choices = _read_choices(rest)
     if choices is None:
-        is_meant = not before.strip(_MARKS) and (word[0].isupper() or rest.lstrip(" *_`").startswith(":"))
+        is_meant = begins and (word[0].isupper() or rest.lstrip(" *_`").startswith(":"))
         return Read(line, problem="an offer that names no option by number and letter") if is_meant else None
     offer = _make_agreement(choices, bargain)
     if offer is None:
@@ -85,7 +96,7 @@ def _read_decision(line: str, bargain: Bargain, on_table: Agreement) -> Read | N
         return None
     move = Move(word[1].lower())
     if rest.strip(_MARKS):
-        named = _read_choices(rest)
+        named = _read_choices(_YOUR_OFFER.sub("", rest))
         if move is Move.LEAVE or named is None or _make_agreement(named, bargain) != on_table:
             return Read(line, problem=f"more than the word {word[1]}") if begins and in_capitals else None
     if move is Move.ACCEPT and not on_table:

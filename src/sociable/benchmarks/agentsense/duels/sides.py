@@ -64,7 +64,7 @@ class ModelSide:
         # What was said before the limit stands: a turn has its own limit anyway.
         text = strip_own_name(reply.text.strip(), [self.name]) if reply.defect in ("", CUT_OFF) else ""
         most = round(MARGIN * self._scenario.words)
-        found = read_turn(text, self._scenario.bargain, most, find_offer(turns, 1 - self._side))
+        found = read_turn(text, self._scenario.bargain, most, find_offer(turns, 1 - self._side), is_cut=reply.defect == CUT_OFF)
         cut = f"{found.cut} words over the limit were cut off" if found.cut else ""
         return DuelTurn(
             index=0,

@@ -53,6 +53,8 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
         remarks: list[str] = []
         if SceneKind.BARGAINS in own.scenes:
             found += [Scenario(bargain, seat, own.turns, own.words) for bargain in loaded.items for seat in (0, 1)]
+        elif options.dataset:
+            raise InputError(f"{options.dataset}: contests are AgentSense's own scenes. Leave --dataset out, or play bargains.")
         if SceneKind.CONTESTS in own.scenes:
             scenes = load_scenarios()
             contests, remarks = _select_contests(scenes.items, options)
@@ -109,7 +111,10 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
         ruled = [each for each in judgments if self.find_stage(each.criterion) in RULED]
         others = [each for each in judgments if self.find_stage(each.criterion) not in RULED]
         verdicts = {**add_panel(ruled, panel), **(add_panel(others, models) if models else {})}
-        return Played(self.scenarios[episode.scenario], episode, verdicts)
+        scenario = self.scenarios[episode.scenario]
+        able = {True: bool(panel), False: bool(models)}
+        asked = frozenset(each for each in list_criteria(scenario, episode) if able[self.find_stage(each) in RULED])
+        return Played(scenario, episode, verdicts, asked)
 
     def score(self, episode: DuelEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
         return METRICS.score(episode, self.make_played(episode, judgments, panel))
@@ -130,5 +135,5 @@ def _select_contests(scenes: Sequence[AgentSenseScenario], options: StudyOptions
     if Role.PARTNER in options.filled - options.by_rule:
         return contests, []
     alone = [each for each in contests if len(each.scene.characters) == 2]
-    note = f"{len(contests) - len(alone)} contests have third persons and were left out: name a model with --partner."
+    note = f"{(len(contests) - len(alone)) // 2} contests have third persons and were left out: name a model with --partner."
     return alone, [note]
