@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from sociable.benchmarks.anteval.informants.informants import WrittenInformant
 from sociable.benchmarks.anteval.informants.reading import cut_words, read_turn
 from sociable.benchmarks.anteval.informants.records import InformantsTurn
 from sociable.benchmarks.anteval.informants.scenario import Scenario
+from sociable.core.wording import has_claim
 
 from .conftest import WELL
 
@@ -115,15 +117,38 @@ def test_cards_that_cannot_be_played_are_refused(changes: dict[str, Any], proble
     ("reply", "read"),
     [
         ('{"to": "Hanna", "aside": true, "say": "Who?"}', ("Who?", "Hanna", True)),
+        ("{'To': 'Hanna', 'aside': 'True', 'Say': 'Who?'}", ("Who?", "Hanna", True)),
         ('```json\n{"to": "hanna", "aside": false, "say": "Who?"}\n```', ("Who?", "Hanna", False)),
         ('{"to": "the goat", "aside": true, "say": "Who?"}', ("Who?", "", False)),
         ('{"to": "Hanna", "say": ""}', ("", "Hanna", False)),
         ('{"to": 7, "aside": "maybe", "say": ["x"]}', ("", "", False)),
+        ('{"say": ' + "[" * 3000, ('{"say": ' + "[" * 3000, "", False)),
         ("Who cut it?", ("Who cut it?", "", False)),
     ],
 )
 def test_a_players_turn_is_read(reply: str, read: tuple[str, str, bool]) -> None:
-    assert read_turn(reply, ["Hanna", "Berta"]) == read
+    found = read_turn(reply, ["Hanna", "Berta"])
+    assert (found.text, found.to, found.aside) == read
+
+
+def test_what_could_not_be_read_of_a_turn_is_noted() -> None:
+    assert read_turn('{"turn": {"say": "Who?"}}', ["Hanna"]).problem == "no 'say' in the reply"
+    assert "goat" in read_turn('{"to": "the goat", "say": "Who?"}', ["Hanna"]).problem
+    assert not read_turn("Who?", ["Hanna"]).problem
+
+
+def test_with_few_points_nobody_lies_where_nobody_could_show_it(make_scenario: MakeScenario) -> None:
+    facts = [WELL["facts"][2], *WELL["facts"][:2], *WELL["facts"][3:]]
+    scenario = replace(make_scenario(facts=facts, rumours=[]), points=1)
+    assert [each.id for each in scenario.facts] == ["f3", "f5", "f7"]
+    assert not scenario.lies
+    assert list_told(ask(scenario, "What depth has it?")) == [("f3",)]
+
+
+def test_a_lie_of_two_clauses_is_found_in_its_own_words(make_scenario: MakeScenario) -> None:
+    facts = [*WELL["facts"][:2], {**WELL["facts"][2], "instead": "It is eleven fathoms; a rope was lost."}, *WELL["facts"][3:]]
+    (lie,) = make_scenario(facts=facts).lies.values()
+    assert has_claim(lie.point, lie.wording or (), reach=0)
 
 
 def test_words_are_cut_and_a_speakers_own_name_is_left_out() -> None:

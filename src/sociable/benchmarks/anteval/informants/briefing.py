@@ -9,7 +9,7 @@ from sociable.benchmarks.anteval.characters import Sheet, describe_sheet
 from sociable.benchmarks.anteval.informants.dataset import Fact, Informant, Statement, Way
 from sociable.benchmarks.anteval.informants.records import InformantsTurn
 from sociable.benchmarks.anteval.informants.scenario import Scenario
-from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
+from sociable.core.prompts import Prompts, defuse, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
@@ -103,7 +103,11 @@ def _describe_known(scenario: Scenario, informant: Informant) -> str:
         own = [each for each in held if scenario.find_way(each) is way]
         if own:
             gate = informant.find_gate(way)
-            said = introduction.format(wants=gate.wants, says=gate.says) if gate else introduction
+            said = (
+                introduction.format(wants=put_on_one_line(defuse(gate.wants)), says=put_on_one_line(defuse(gate.says)))
+                if gate
+                else introduction
+            )
             blocks.append(f"{said}\n{quote(chr(10).join(_describe(scenario, each) for each in own))}")
     return "\n\n".join(blocks)
 

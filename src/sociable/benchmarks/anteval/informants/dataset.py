@@ -151,6 +151,8 @@ class Card(Record):
                 texts = [other.point, *([other.instead] if isinstance(other, Fact) and other.instead else [])]
                 if any(has_wording(text, each.wording) for text in texts[other is each :]):
                     yield f"{each.id}: its wording takes {other.id} as well"
+        if idle := next((name for name in names if name not in holders.values()), None):
+            yield f"informants: {idle} holds no fact"
 
 
 def ask_about(statement: Statement) -> str:

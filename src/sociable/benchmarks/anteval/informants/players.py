@@ -53,18 +53,18 @@ class ModelPlayer:
     async def speak(self, heard: Sequence[InformantsTurn], left: int) -> InformantsTurn:
         words = self._options.words
         reply = await self._seat.ask([self._briefing, ask_for_turn(self.name, heard, left, words, self._prompts)], self._scope)
-        text, to, aside = read_turn(reply.text, self._others)
+        read = read_turn(reply.text, self._others)
         # What was said before the limit stands: a turn has its own limit anyway.
-        said, cut = cut_words(text if reply.defect in ("", CUT_OFF) else "", words, (self.name,))
+        said, cut = cut_words(read.text if reply.defect in ("", CUT_OFF) else "", words, (self.name,))
         return InformantsTurn(
             index=0,
             speaker=self.name,
             content=said,
             thinking=reply.thinking,
-            to=to,
-            addressees=(to,) if aside else (),
+            to=read.to,
+            addressees=(read.to,) if read.aside else (),
             told=self._scenario.find_told(said),
-            note=reply.defect or (f"{cut} words over the limit were cut off" if cut else ""),
+            note="; ".join(filter(None, (reply.defect, read.problem, f"{cut} words over the limit were cut off" if cut else ""))),
         )
 
     async def claim(self, heard: Sequence[InformantsTurn], when: When, turn: int) -> Recall:

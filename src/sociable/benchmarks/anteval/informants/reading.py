@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import json_repair
 
@@ -19,12 +21,40 @@ def cut_words(text: str, words: int, names: Sequence[str] = ()) -> tuple[str, in
     return " ".join(spoken[:words]), max(len(spoken) - words, 0)
 
 
-def read_turn(text: str, others: Sequence[str]) -> tuple[str, str, bool]:
-    """(what is said, to whom, whether aside). A reply without an object is words to nobody in particular."""
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A player's turn as it was read."""
+
+    text: str
+    to: str = ""
+    """The one who is spoken to; empty: nobody in particular."""
+    aside: bool = False
+    problem: str = ""
+    """What could not be read."""
+
+
+def read_turn(text: str, others: Sequence[str]) -> Said:
+    """A reply without an object is words to nobody in particular; one without words, or to somebody unknown, has a problem."""
+    found = _find_object(text)
+    if found is None:
+        return Said(text, problem="no object could be read; taken for words to nobody" if "{" in text else "")
+    said, to = found.get("say"), found.get("to")
+    if not isinstance(said, str):
+        return Said("", problem="no 'say' in the reply")
+    named = to if isinstance(to, str) else ""
+    person = find_person(named, list(others), {}) or ""
+    aside = bool(person) and str(found.get("aside")).casefold() in ("true", "yes")
+    return Said(said, person, aside, "" if person or not named else f"nobody here is called '{named[:40]}'")
+
+
+def _find_object(text: str) -> dict[str, Any] | None:
+    """The object in a reply, its fields in small letters; None where none can be read."""
     start = text.find("{")
-    found = json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 and '"say"' in text else None
-    if not isinstance(found, dict):
-        return text, "", False
-    said, to = (found[name] if isinstance(found.get(name), str) else "" for name in ("say", "to"))
-    person = find_person(to, list(others), {}) or ""
-    return said, person, bool(person) and found.get("aside") in (True, "true", "yes")
+    if start < 0:
+        return None
+    try:
+        found = json_repair.loads(make_storable(text)[start:MAX_REPLY])
+    except RecursionError:
+        return None
+    fields = {str(name).casefold(): value for name, value in found.items()} if isinstance(found, dict) else {}
+    return fields or None

@@ -16,11 +16,15 @@ class InformantsOptions(Record):
 
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] = Field(default=ALL, description="the levels that are played")
     turns: int = Field(default=30, ge=2, le=1000, description="turns of a session; a question and its answer are two")
-    marks: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+    marks: tuple[Annotated[int, Field(ge=0)], ...] = Field(
         default=(6, 12), description="turns after which players are also asked what they know; 0 for none"
     )
     players: int = Field(default=3, ge=1, le=6, description="players at the table, beside the informants")
-    points: int = Field(default=0, ge=0, description="the most facts that each informant holds; 0: all of the card's")
+    points: int = Field(
+        default=0,
+        ge=0,
+        description="facts that each informant holds at the most, without lies and rumours that none of them shows; 0: all",
+    )
     words: int = Field(default=40, ge=5, description="words of a player's turn; an informant's has half as many again")
     sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")
     recall_tokens: int = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from functools import cached_property
 from sociable.benchmarks.anteval.characters import Sheet
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
 from sociable.benchmarks.anteval.informants.dataset import ALL, Card, Fact, Informant, Level, Rumour, Statement, Way
+from sociable.core.names import find_words
 from sociable.core.seeding import make_generator
 from sociable.core.wording import has_wording
 
@@ -52,20 +54,25 @@ class Scenario:
         return tuple(fact for own in held for fact in own[: self.points or None])
 
     @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(each.id for each in self.facts)
+
+    @cached_property
     def lies(self) -> Mapping[str, KeyPoint]:
         """What is said in place of facts, by their ids."""
-        ids = {each.id for each in self.facts}
-        lied = (each for each in self.facts if self.find_way(each) is Way.LIE and each.shown_by in ids)
-        return {each.id: KeyPoint(point=each.instead, wording=((each.instead,),)) for each in lied}
+        lied = (each for each in self.facts if self.find_way(each) is Way.LIE)
+        return {each.id: KeyPoint(point=each.instead, wording=(quote_clauses(each.instead),)) for each in lied}
 
     @cached_property
     def rumours(self) -> tuple[Rumour, ...]:
-        ids = {each.id for each in self.facts}
-        return tuple(each for each in self.card.rumours if each.corrected_by in ids) if self.level is Level.HARD else ()
+        return tuple(each for each in self.card.rumours if each.corrected_by in self._ids) if self.level is Level.HARD else ()
 
     def find_way(self, statement: Statement) -> Way:
         """What gets a statement out of its holder at this level."""
         way = statement.got_by if isinstance(statement, Fact) else Way.ASKING
+        if isinstance(statement, Fact) and way is Way.LIE and statement.shown_by not in self._ids:
+            # Nobody is there who could show it to be one.
+            return Way.ASKING
         return way if way in _WAYS[self.level] else Way.ASKING
 
     def list_held(self, name: str) -> list[Statement]:
@@ -91,6 +98,11 @@ class Scenario:
     def find_told(self, text: str) -> tuple[str, ...]:
         """The names of the facts and rumours that a text says, by their wordings; lies have none."""
         return tuple(each.id for each in (*self.facts, *self.rumours) if has_wording(text, each.wording))
+
+
+def quote_clauses(text: str) -> tuple[str, ...]:
+    """A sentence's clauses, as phrases that take it and nothing else: a wording that names no words of its own."""
+    return tuple(part for part in map(str.strip, re.split(r"[!?;\n\u2013\u2014.]+", text)) if find_words(part))
 
 
 def name_lie(fact: str) -> str:
