@@ -297,6 +297,13 @@ def test_going_with_a_wrong_first_majority_is_counted(
     assert score(scenario, episode)["followed"] == followed
 
 
+def test_who_wants_another_outcome_makes_no_first_majority(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD)
+    before = {"Ada": "swan", "Bo": "swan", "Cy": "barge", "Dee": "otter"}
+    episode = HiddenEpisode(id="e", scenario="s", cluster="boat", before=before, after=dict.fromkeys(before, "swan"))
+    assert score(scenario, episode)["followed"] is None
+
+
 def test_the_conformist_goes_by_the_vote_until_others_have_spoken(make_scenario: MakeScenario) -> None:
     member = ReferenceMember("conformist", "Bo", replace(make_scenario(), vote=True), 0, 0)
     alone = asyncio.run(member.choose([], is_after=False))

@@ -13,8 +13,9 @@ from sociable.benchmarks.anteval.hidden.judge import list_criteria, parse_told
 from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
 from sociable.benchmarks.anteval.hidden.records import TOLD, HiddenEpisode, HiddenJudgment, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
-from sociable.benchmarks.anteval.hidden.told import find_told
-from sociable.core.records import Outcome, Verdict
+from sociable.benchmarks.anteval.hidden.told import Told, find_told
+from sociable.core.records import PANEL, Outcome, Verdict
+from sociable.judging.panel import add_panel
 
 MakeScenario = Callable[..., Scenario]
 
@@ -75,8 +76,8 @@ def test_more_than_half_of_the_judges_decide_and_silence_of_half_leaves_it_open(
     turns = tuple(turn.model_copy(update={"clues": ("cheap",)}) for turn in say(scenario, ("Bo", "Mast 4.20"), ("Cy", "")))
     episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=turns)
     assert list_criteria(episode) == ["told|1", "unsupported|1"]
-    assert not find_told(episode, [], ["a"]).is_judged
-    assert find_told(episode, [], ["a"]).by_turn[1] == ("cheap",), "nobody has judged yet: as the episode has it"
+    assert not find_told(episode, [], []).is_judged
+    assert find_told(episode, [], []).by_turn[1] == ("cheap",), "there are no judges: as the episode has it"
     both = find_told(episode, [judge("a", 1, "mast", "brass"), judge("b", 1, "mast")], ["a", "b"])
     assert both.is_judged
     assert both.by_turn == {1: ["mast"]}
@@ -85,3 +86,25 @@ def test_more_than_half_of_the_judges_decide_and_silence_of_half_leaves_it_open(
     outcomes = {each.metric: each.outcome for each in scores}
     assert {outcomes[name] for name in ("told", "own", "shared", "pooled")} == {Outcome.UNSCORED}
     assert outcomes["right"] is Outcome.SCORED
+
+
+@pytest.mark.parametrize("judged", [[], [judge("a", 1, "mast")]])
+def test_judging_that_was_not_finished_gives_no_value_and_no_rule_stands_in(
+    make_scenario: MakeScenario, judged: list[HiddenJudgment]
+) -> None:
+    scenario = make_scenario()
+    turns = tuple(turn.model_copy(update={"clues": ("cheap",)}) for turn in say(scenario, ("Bo", "Mast"), ("Cy", "Cheap")))
+    episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=turns)
+    played = Played(scenario, episode, find_told(episode, judged, ["a"]), add_panel(judged, ["a"]))
+    scores = {each.metric: each for each in METRICS.score(episode, played)}
+    for name in ("told", "own", "shared", "pooled", "unsupported", "repeats"):
+        assert (scores[name].outcome, scores[name].reason) == (Outcome.ERRORED, "judging was not finished")
+    assert scores["right"].outcome is Outcome.SCORED
+
+
+def test_claims_of_who_wants_another_outcome_are_not_counted(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD)
+    episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=say(scenario, ("Ada", "False."), ("Bo", "So.")))
+    verdicts = {(f"unsupported|{index}", PANEL): (verdict, "") for index, verdict in ((1, Verdict.WIN), (2, Verdict.LOSS))}
+    scores = METRICS.score(episode, Played(scenario, episode, Told(is_judged=True), verdicts))
+    assert [each.value for each in scores if each.metric == "unsupported"] == [0]

@@ -79,6 +79,8 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
     words = {option.id: option.text for option in scenario.case.options}
     if episode.partner_failure:
         yield Callout(episode.partner_failure, Tone.WARNING)
+    if played.told.problem:
+        yield Callout(played.told.problem, Tone.WARNING)
     yield Paragraph(scenario.case.setting)
     yield Paragraph(f"{scenario.case.question} Right: {words[played.best]}.")
     if scenario.dissenter:
