@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
 
-from sociable.benchmarks.anteval.hidden.judge import list_criteria
 from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.benchmarks.anteval.hidden.solver import find_needed, list_left
-from sociable.benchmarks.anteval.hidden.told import UNFINISHED, Told
+from sociable.benchmarks.anteval.hidden.told import UNFINISHED, Told, list_criteria
 from sociable.core.records import PANEL, Verdict, Verdicts
 from sociable.statistics.metrics import Metric, Metrics, Value, mean
 
@@ -48,8 +47,8 @@ class Played:
         return [(each.id, each.to[0]) for each in self.scenario.clues if len(each.to) == 1 and each.to[0] in self.members]
 
     def list_told(self, turn: HiddenTurn) -> Sequence[str]:
-        """The clues that a turn tells."""
-        return self.told.by_turn.get(turn.index, ())
+        """The clues that a turn tells to anybody; an aside that nobody hears tells none."""
+        return self.told.by_turn.get(turn.index, ()) if turn.heard_by else ()
 
     def was_said(self, clue: str, name: str) -> bool:
         return any(turn.speaker == name and clue in self.list_told(turn) for turn in self.episode.turns)
@@ -159,7 +158,7 @@ def _find_judged(kind: str, each: Played) -> Value:
     if not each.told.is_judged:
         return Value.not_reached("no judge was named")
     spoken = {f"{kind}|{turn.index}" for turn in each.episode.turns if turn.speaker in each.members}
-    asked = [criterion for criterion in list_criteria(each.episode) if criterion in spoken]
+    asked = [criterion for criterion in list_criteria(each.scenario, each.episode) if criterion in spoken]
     said = [each.verdicts[criterion, PANEL][0] for criterion in asked if (criterion, PANEL) in each.verdicts]
     if len(said) < len(asked):
         return Value.errored(UNFINISHED)

@@ -1,4 +1,4 @@
-"""Which clues each turn tells: by the judges where some were named, else as the episode has it. Pure."""
+"""What judges are asked of turns, and which clues each tells: by them, or without judges as the episode has it. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sociable.benchmarks.anteval.hidden.records import TOLD, HiddenEpisode, HiddenJudgment
+from sociable.benchmarks.anteval.hidden.hearing import list_heard
+from sociable.benchmarks.anteval.hidden.records import REPEATS, TOLD, UNSUPPORTED, HiddenEpisode, HiddenJudgment
+from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.core.records import Judgment, Verdict
 
 UNFINISHED = "judging was not finished"
@@ -24,6 +26,19 @@ class Told:
     """The reason why the judges leave it open."""
     is_finished: bool = True
     """Whether all judges were asked about all turns."""
+
+
+def list_criteria(scenario: Scenario, episode: HiddenEpisode) -> list[str]:
+    """Three questions for each turn in which something is said; whoever has heard nobody else repeats nobody."""
+    if episode.partner_failure:
+        return []
+    said = [turn for turn in episode.turns if turn.content]
+    found = [f"{kind}|{turn.index}" for turn in said for kind in (TOLD, UNSUPPORTED)]
+    for turn in said:
+        heard = list_heard(scenario, episode.turns[: turn.index - 1], turn.speaker)
+        if any(each.content and each.speaker != turn.speaker for each in heard):
+            found.append(f"{REPEATS}|{turn.index}")
+    return found
 
 
 def find_told(episode: HiddenEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> Told:

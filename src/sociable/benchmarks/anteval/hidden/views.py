@@ -88,7 +88,9 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
     lines = []
     for turn in episode.turns:
         lean = f" (leans to: {words[turn.lean]})" if turn.lean else ""
-        lines.append(Line(turn.speaker, _show_hearers(turn), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
+        said = turn.content or ("(nothing)" if turn.note else "(passes)")
+        note = f" [{turn.note}]" if turn.note else ""
+        lines.append(Line(turn.speaker, _show_hearers(turn), f"[{turn.round}] {said}{lean}{note}"))
     yield Transcript("What was said", lines)
     needed = []
     rests_on = find_needed(scenario)
