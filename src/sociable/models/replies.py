@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import json_repair
+
 from sociable.core.records import make_storable
 
 MAX_REASON = 2000
@@ -33,6 +35,20 @@ def find_closing_object(text: str) -> Fields | None:
     except (ValueError, RecursionError):
         return UNREADABLE
     return pairs if isinstance(pairs, list) else UNREADABLE
+
+
+def mend_object(text: str, longest: int) -> Any:
+    """What stands from the first brace of a text on, mended where it is no JSON: of several objects the first.
+
+    None where there is no brace, or nothing that can be mended. ``longest``: characters that are looked at.
+    """
+    text = make_storable(text)[:longest]
+    start = text.find("{")
+    try:
+        found: Any = json_repair.loads(text[start:]) if start >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+    return next((each for each in found if isinstance(each, dict)), found) if isinstance(found, list) else found
 
 
 def find_last_value(text: str, name: str) -> str:

@@ -21,7 +21,9 @@ from sociable.benchmarks.anteval.hidden.reading import Spoken, find_said, read_t
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.benchmarks.anteval.hidden.told import Told, find_told
+from sociable.benchmarks.anteval.hidden.views import _show_played
 from sociable.core.records import Outcome, Usage
+from sociable.core.view import Transcript
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Reply, Request, Sampling
 from sociable.render.html import render_html
@@ -71,8 +73,12 @@ def refer(agent: str, scenario: Scenario, partner: str = "") -> HiddenEpisode:
     return asyncio.run(run_scenario(scenario, 0, seats, load_hidden_prompts(), seed=0))
 
 
+def make_played(scenario: Scenario, episode: HiddenEpisode) -> Played:
+    return Played(scenario, episode, find_told(episode, [], []), {})
+
+
 def score(scenario: Scenario, episode: HiddenEpisode) -> dict[str, float | None]:
-    return {each.metric: each.value for each in METRICS.score(episode, Played(scenario, episode, find_told(episode, [], []), {}))}
+    return {each.metric: each.value for each in METRICS.score(episode, make_played(scenario, episode))}
 
 
 def choose_barge(name: str, last: str) -> str:
@@ -133,7 +139,13 @@ def test_a_sheet_holds_what_its_member_knows_and_nothing_else(make_scenario: Mak
         ('{"say": "one two three four five", "lean": "B"}', Spoken("one two three", 1, 2)),
         ('```json\n{"say": "one\\ntwo", "lean": "the barge"}\n```', Spoken("one two", 2)),
         ('{"say": "", "lean": "A"}', Spoken("", 0)),
-        ('{"lean": "A"}', Spoken("", 0)),
+        ('{"lean": "A"}', Spoken("", 0, problem="no 'say' in the reply")),
+        ('{"say": ["one"], "lean": "A"}', Spoken("", 0, problem="no 'say' in the reply")),
+        ('{"say": ' + "[" * 1500, Spoken("", problem="no 'say' in the reply")),
+        ("{" * 3000, Spoken("", problem="no 'say' in the reply")),
+        ("{Say: one two, LEAN: A}", Spoken("one two", 0)),
+        ("one {two}", Spoken("one {two}")),
+        ("one-" * 9000, Spoken("one-" * 9, None, 1)),
         ("Just words here, four", Spoken("Just words here,", None, 1)),
         ('{"say": "TO bo: one two three four", "lean": "A"}', Spoken("one two three", 0, 1, "Bo Ek")),
         ('{"say": "TO CY AS: one", "lean": "A"}', Spoken("one", 0, 0, "Cy As")),
@@ -260,6 +272,23 @@ def test_a_partner_plays_who_wants_another_outcome(make_scenario: MakeScenario) 
     assert episode.usage["partner"].calls == len(silent.requests)
 
 
+@pytest.mark.parametrize("agent", ["liar", "silent"])
+def test_a_silent_partner_says_nothing_and_a_lying_one_talks_for_its_option(make_scenario: MakeScenario, agent: str) -> None:
+    episode = refer("pooler", make_scenario(Level.HARD), agent)
+    assert any(turn.content for turn in episode.turns if turn.speaker == "Ada") is (agent == "liar")
+    assert episode.after["Ada"] == "swan"
+
+
+def test_a_turn_that_cannot_be_read_has_its_reason_and_is_the_partners_failure(make_scenario: MakeScenario) -> None:
+    odd = Answering(lambda name, last: '{"speech": "Take the Swan!"}' if '"say"' in last else "A")
+    scenario, partner = make_scenario(Level.HARD), Seat(Role.PARTNER, odd.name, odd, Sampling())
+    assert play(scenario, choose_barge, partner)[0].partner_failure == "Ada, round 1: no 'say' in the reply"
+    episode, _ = play(scenario, lambda name, last: '{"lean": "C"}' if name == "Bo" else choose_barge(name, last))
+    assert not episode.partner_failure
+    lines = next(each.lines for each in _show_played(make_played(scenario, episode)) if isinstance(each, Transcript))
+    assert next(line.text for line in lines if line.speaker == "Bo").endswith("[no 'say' in the reply]")
+
+
 # What is measured.
 
 
@@ -295,6 +324,13 @@ def test_going_with_a_wrong_first_majority_is_counted(
     before, after = (dict(zip(("Bo", "Cy", "Dee"), map(ids.__getitem__, each), strict=True)) for each in (first, last))
     episode = HiddenEpisode(id="e", scenario="s", cluster="boat", before=before, after=after)
     assert score(scenario, episode)["followed"] == followed
+
+
+def test_who_wants_another_outcome_makes_no_first_majority(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD)
+    before = {"Ada": "swan", "Bo": "swan", "Cy": "barge", "Dee": "otter"}
+    episode = HiddenEpisode(id="e", scenario="s", cluster="boat", before=before, after=dict.fromkeys(before, "swan"))
+    assert score(scenario, episode)["followed"] is None
 
 
 def test_the_conformist_goes_by_the_vote_until_others_have_spoken(make_scenario: MakeScenario) -> None:

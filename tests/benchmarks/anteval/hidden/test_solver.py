@@ -121,7 +121,11 @@ def test_nobody_may_hang_on_the_one_who_need_not_pass_anything_on(make_scenario:
         ({"will": {**BOAT["will"], "person": "Eve"}}, "there is nobody called 'Eve'"),
         ({"circles": [["Ada", "Bo"], ["Cy", "Dee"]]}, "circles that hang together"),
         ({"circles": [["Ada", "Bo"], ["Bo", "Cy"]]}, "leave nobody out"),
-        ({"clues": [*BOAT["clues"], clue("brass", "Twice.")]}, "clues: 'brass' is there twice"),
+        ({"clues": [*BOAT["clues"], clue("brass", "Twice.")]}, "clues, easy, swan right: 'brass' is there twice"),
+        (
+            {"clues": [*BOAT["clues"], clue("gauge", "Other.", "Bo", if_wrong="otter", levels=["hard"])]},
+            "clues, hard, swan right: 'gauge' is there twice",
+        ),
         ({"clues": [*BOAT["clues"], clue("odd", "Odd.", needs=["snow"])]}, "no clue gives 'snow'"),
         ({"clues": [*BOAT["clues"], clue("odd", "Odd.", voids=["snow"])]}, "there is no clue 'snow'"),
     ],

@@ -9,12 +9,13 @@ import pytest
 from sociable.benchmarks.anteval.hidden.briefing import ask_about_turn, load_hidden_prompts
 from sociable.benchmarks.anteval.hidden.dataset import Level
 from sociable.benchmarks.anteval.hidden.hearing import list_within_reach
-from sociable.benchmarks.anteval.hidden.judge import list_criteria, parse_told
+from sociable.benchmarks.anteval.hidden.judge import parse_told, show_question
 from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
 from sociable.benchmarks.anteval.hidden.records import TOLD, HiddenEpisode, HiddenJudgment, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
-from sociable.benchmarks.anteval.hidden.told import find_told
-from sociable.core.records import Outcome, Verdict
+from sociable.benchmarks.anteval.hidden.told import Told, find_told, list_criteria
+from sociable.core.records import PANEL, Outcome, Verdict
+from sociable.judging.panel import add_panel
 
 MakeScenario = Callable[..., Scenario]
 
@@ -74,9 +75,9 @@ def test_more_than_half_of_the_judges_decide_and_silence_of_half_leaves_it_open(
     scenario = make_scenario()
     turns = tuple(turn.model_copy(update={"clues": ("cheap",)}) for turn in say(scenario, ("Bo", "Mast 4.20"), ("Cy", "")))
     episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=turns)
-    assert list_criteria(episode) == ["told|1", "unsupported|1"]
-    assert not find_told(episode, [], ["a"]).is_judged
-    assert find_told(episode, [], ["a"]).by_turn[1] == ("cheap",), "nobody has judged yet: as the episode has it"
+    assert list_criteria(scenario, episode) == ["told|1", "unsupported|1"]
+    assert not find_told(episode, [], []).is_judged
+    assert find_told(episode, [], []).by_turn[1] == ("cheap",), "there are no judges: as the episode has it"
     both = find_told(episode, [judge("a", 1, "mast", "brass"), judge("b", 1, "mast")], ["a", "b"])
     assert both.is_judged
     assert both.by_turn == {1: ["mast"]}
@@ -85,3 +86,45 @@ def test_more_than_half_of_the_judges_decide_and_silence_of_half_leaves_it_open(
     outcomes = {each.metric: each.outcome for each in scores}
     assert {outcomes[name] for name in ("told", "own", "shared", "pooled")} == {Outcome.UNSCORED}
     assert outcomes["right"] is Outcome.SCORED
+
+
+@pytest.mark.parametrize("judged", [[], [judge("a", 1, "mast")]])
+def test_judging_that_was_not_finished_gives_no_value_and_no_rule_stands_in(
+    make_scenario: MakeScenario, judged: list[HiddenJudgment]
+) -> None:
+    scenario = make_scenario()
+    turns = tuple(turn.model_copy(update={"clues": ("cheap",)}) for turn in say(scenario, ("Bo", "Mast"), ("Cy", "Cheap")))
+    episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=turns)
+    played = Played(scenario, episode, find_told(episode, judged, ["a"]), add_panel(judged, ["a"]))
+    scores = {each.metric: each for each in METRICS.score(episode, played)}
+    for name in ("told", "own", "shared", "pooled", "unsupported", "repeats"):
+        assert (scores[name].outcome, scores[name].reason) == (Outcome.ERRORED, "judging was not finished")
+    assert scores["right"].outcome is Outcome.SCORED
+
+
+def test_claims_of_who_wants_another_outcome_are_not_counted(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD)
+    episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=say(scenario, ("Ada", "False."), ("Bo", "So.")))
+    verdicts = {(f"unsupported|{index}", PANEL): (verdict, "") for index, verdict in ((1, Verdict.WIN), (2, Verdict.LOSS))}
+    scores = METRICS.score(episode, Played(scenario, episode, Told(is_judged=True), verdicts))
+    assert [each.value for each in scores if each.metric == "unsupported"] == [0]
+
+
+def test_a_judge_sees_what_the_speaker_had_heard_and_is_asked_of_repeating_only_that(make_scenario: MakeScenario) -> None:
+    """Dee hears Cy alone."""
+    scenario = make_scenario(Level.HARD)
+    turns = say(scenario, ("Bo", "Canary."), ("Dee", "Well."), ("Cy", "Robin."), ("Dee", "Well."))
+    episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=turns)
+    assert [each for each in list_criteria(scenario, episode) if each.startswith("repeats")] == ["repeats|3", "repeats|4"]
+    shown = show_question(scenario, episode, "repeats|4").situation
+    assert "Robin." in shown
+    assert "Canary." not in shown
+
+
+def test_an_aside_that_nobody_hears_tells_nothing(make_scenario: MakeScenario) -> None:
+    scenario = make_scenario(Level.HARD)
+    (turn,) = say(scenario, ("Bo", "Mast."))
+    for heard_by, told in ((("Cy",), True), ((), False)):
+        turns = (turn.model_copy(update={"heard_by": heard_by}),)
+        episode = HiddenEpisode(id="e", scenario="s", cluster="boat", turns=turns)
+        assert Played(scenario, episode, Told({1: ("mast",)}), {}).was_said("mast", "Bo") is told

@@ -13,7 +13,7 @@ from sociable.benchmarks.hsii.live.dataset import Level
 from sociable.benchmarks.hsii.live.metrics import METRICS, Played
 from sociable.benchmarks.hsii.live.people import ENOUGH
 from sociable.benchmarks.hsii.live.protocol import ModelAssistant, run_scenario
-from sociable.benchmarks.hsii.live.reading import find_asked, find_told, read_move
+from sociable.benchmarks.hsii.live.reading import find_asked, find_told, read_answer, read_move
 from sociable.benchmarks.hsii.live.records import ASSISTANT, LiveEpisode
 from sociable.benchmarks.hsii.live.reference import ReferenceAssistant
 from sociable.benchmarks.hsii.live.scenario import Scenario
@@ -147,6 +147,12 @@ def test_replies_are_read_leniently_and_nothing_is_guessed(
     found = read_move(reply, make_scenario().dossier, 2)
     assert [each.to for each in found.messages] == to
     assert (found.arrangement == {"when": "dusk", "where": "yard"}) is arrangement
+
+
+def test_an_object_that_cannot_be_mended_is_told(make_scenario: Callable[..., Scenario]) -> None:
+    reply = '{"text": ' + "[" * 1500
+    assert read_move(reply, make_scenario().dossier, 2).problem == "no JSON object in the reply"
+    assert read_answer(reply, 3) == (reply, None)
 
 
 def test_what_is_asked_and_told_is_read_by_wordings(make_scenario: Callable[..., Scenario]) -> None:

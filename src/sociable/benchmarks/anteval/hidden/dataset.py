@@ -70,6 +70,10 @@ class Clue(Record):
     """Whether they think nothing of it, and do not bring it up unless somebody asks about it; above the easy level."""
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] = ALL
 
+    def is_there(self, level: Level, best: str) -> bool:
+        """Whether it is a clue at a level where the option ``best`` is right."""
+        return level in self.levels and self.if_right in ("", best) and self.if_wrong != best
+
 
 class Will(Record):
     """A member who wants another outcome, at the hard level."""
@@ -111,7 +115,11 @@ class Case(Record):
         for kind, ids in {
             "options": [each.id for each in self.options],
             "members": list(self.names),
-            "clues": [f"{each.id} {each.if_right} {each.if_wrong}".strip() for each in self.clues],
+            **{
+                f"clues, {level}, {best.id} right": [each.id for each in self.clues if each.is_there(level, best.id)]
+                for level in Level
+                for best in self.options
+            },
         }.items():
             if twice := [name for name, count in Counter(ids).items() if count > 1]:
                 yield f"{kind}: '{twice[0]}' is there twice"

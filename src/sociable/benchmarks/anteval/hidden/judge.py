@@ -26,32 +26,20 @@ _QUESTIONS = {
 _TOLD_SCHEMA = make_schema(reason={"type": "string"}, told={"type": "array", "items": {"type": "integer"}})
 
 
-def list_criteria(episode: HiddenEpisode) -> list[str]:
-    """Three questions for each turn in which something is said; the first one repeats nobody."""
-    if episode.partner_failure:
-        return []
-    said = [turn for turn in episode.turns if turn.content]
-    found = [f"{kind}|{turn.index}" for turn in said for kind in (TOLD, UNSUPPORTED)]
-    for place, turn in enumerate(said):
-        if any(each.speaker != turn.speaker for each in said[:place]):
-            found.append(f"{REPEATS}|{turn.index}")
-    return found
-
-
 async def judge_turn(scenario: Scenario, episode: HiddenEpisode, criterion: str, seat: Seat, prompts: Prompts) -> Judgment:
     """One judge's answer: WIN for yes, and the clues that are told. An unreadable answer is UNSCORED, never no."""
     kind, _, index = criterion.partition("|")
-    turn, before = episode.turns[int(index) - 1], episode.turns[: int(index) - 1]
+    turn = episode.turns[int(index) - 1]
+    heard = list_heard(scenario, episode.turns[: turn.index - 1], turn.speaker)
     if kind != TOLD:
         return await judge_yes_no(
-            lambda: ask_about_turn(kind, scenario, turn, before, scenario.clues, prompts),
+            lambda: ask_about_turn(kind, scenario, turn, heard, scenario.clues, prompts),
             lambda: Unread("a rule cannot tell what clues support"),
             seat,
             episode,
             criterion,
         )
     clues = list_within_reach(scenario, episode.turns, turn.index)
-    heard = list_heard(scenario, before, turn.speaker)
     question: Question[tuple[str, ...]] = Question(
         lambda: ask_about_turn(kind, scenario, turn, heard, clues, prompts), partial(parse_told, clues=clues), _TOLD_SCHEMA
     )
@@ -79,6 +67,7 @@ def show_question(scenario: Scenario, episode: HiddenEpisode, criterion: str) ->
     turn = episode.turns[int(index) - 1]
     shown = list_within_reach(scenario, episode.turns, turn.index) if kind == TOLD else scenario.clues
     clues = "\n".join(f"- {each.text}" for each in shown)
-    before = "\n".join(f"{each.speaker}: {each.content}" for each in episode.turns[: turn.index - 1] if each.content)
-    said = f"\n\nSaid so far:\n{before}" if kind == REPEATS else ""
+    heard = list_heard(scenario, episode.turns[: turn.index - 1], turn.speaker)
+    before = "\n".join(f"{each.speaker}: {each.content}" for each in heard if each.content)
+    said = f"\n\nSaid so far, as far as {turn.speaker} heard it:\n{before}" if kind == REPEATS else ""
     return ShownQuestion(f"{scenario.case.setting}\n\nClues:\n{clues}{said}", turn.speaker, turn.content, _QUESTIONS[kind])

@@ -75,7 +75,7 @@ class ModelMember:
             thinking=reply.thinking,
             lean="" if said.lean is None else self._letters[said.lean],
             clues=() if reply.defect else find_said(said.text, scenario),
-            note=reply.defect or (f"{said.cut} words over the limit were cut off" if said.cut else ""),
+            note=reply.defect or said.problem or (f"{said.cut} words over the limit were cut off" if said.cut else ""),
         )
 
     async def choose(self, heard: Sequence[HiddenTurn], is_after: bool) -> str:
@@ -115,7 +115,7 @@ class ReferenceMember:
         self._vote = vote
 
     async def speak(self, number: int, heard: Sequence[HiddenTurn]) -> HiddenTurn:
-        tell = _tell_for_its_option if self._wants else _AGENTS[self._kind]
+        tell = _tell_for_its_option if self._wants and self._kind != "silent" else _AGENTS[self._kind]
         wanted, asks = tell(self, heard)
         told: list[str] = []
         words = ["What", "else", "do", "you", "know?"] if asks else []

@@ -14,7 +14,7 @@ from statistics import fmean
 from sociable.benchmarks.anteval.hidden.records import REPEATS, UNSUPPORTED, HiddenEpisode, HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.benchmarks.anteval.hidden.solver import find_needed, list_left
-from sociable.benchmarks.anteval.hidden.told import Told
+from sociable.benchmarks.anteval.hidden.told import UNFINISHED, Told, list_criteria
 from sociable.core.records import PANEL, Verdict, Verdicts
 from sociable.statistics.metrics import Metric, Metrics, Value, mean
 
@@ -47,8 +47,8 @@ class Played:
         return [(each.id, each.to[0]) for each in self.scenario.clues if len(each.to) == 1 and each.to[0] in self.members]
 
     def list_told(self, turn: HiddenTurn) -> Sequence[str]:
-        """The clues that a turn tells."""
-        return self.told.by_turn.get(turn.index, ())
+        """The clues that a turn tells to anybody; an aside that nobody hears tells none."""
+        return self.told.by_turn.get(turn.index, ()) if turn.heard_by else ()
 
     def was_said(self, clue: str, name: str) -> bool:
         return any(turn.speaker == name and clue in self.list_told(turn) for turn in self.episode.turns)
@@ -63,7 +63,9 @@ def _score(find: Callable[[Played], float | None], each: Played) -> Value:
 
 def _score_told(find: Callable[[Played], float | None], each: Played) -> Value:
     """A value that rests on which clues were told."""
-    return Value.unscored(each.told.problem) if each.told.problem else _score(find, each)
+    if not each.told.problem or each.episode.partner_failure:
+        return _score(find, each)
+    return Value.unscored(each.told.problem) if each.told.is_finished else Value.errored(each.told.problem)
 
 
 def _count_right(each: Played, chosen: Mapping[str, str]) -> float:
@@ -127,7 +129,8 @@ def _find_gave_way(each: Played) -> float | None:
 
 def _find_followed(each: Played) -> float | None:
     """Of the members who first chose another option than most did, wrongly, those who in the end decided for that one."""
-    (first, most), *others = [*Counter(filter(None, each.episode.before.values())).most_common(2), ("", 0)]
+    chosen = (each.episode.before.get(name) for name in each.members)
+    (first, most), *others = [*Counter(filter(None, chosen)).most_common(2), ("", 0)]
     if first in ("", each.best) or most < 2 or most == others[0][1]:
         return None
     decided = [each.episode.after.get(name) == first for name in each.members if each.episode.before.get(name) != first]
@@ -149,16 +152,20 @@ def _find_settled(each: Played) -> float | None:
 
 
 def _find_judged(kind: str, each: Played) -> Value:
-    """The share of turns of which the judges say so."""
+    """The share of the members' turns of which the judges say so."""
     if each.episode.partner_failure:
         return Value.unscored(each.episode.partner_failure)
-    said = [
-        verdict for (criterion, judge), (verdict, _) in each.verdicts.items() if judge == PANEL and criterion.startswith(kind)
-    ]
+    if not each.told.is_judged:
+        return Value.not_reached("no judge was named")
+    spoken = {f"{kind}|{turn.index}" for turn in each.episode.turns if turn.speaker in each.members}
+    asked = [criterion for criterion in list_criteria(each.scenario, each.episode) if criterion in spoken]
+    said = [each.verdicts[criterion, PANEL][0] for criterion in asked if (criterion, PANEL) in each.verdicts]
+    if len(said) < len(asked):
+        return Value.errored(UNFINISHED)
     given = [verdict is Verdict.WIN for verdict in said if verdict is not Verdict.UNSCORED]
     if said and not given:
         return Value.unscored("no judge gave an answer that can be read")
-    return Value(fmean(given)) if given else Value.not_reached("nothing was said, or no judge was named")
+    return Value(fmean(given)) if given else Value.not_reached("there was nothing of the kind")
 
 
 def _declare(

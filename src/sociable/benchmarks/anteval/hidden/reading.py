@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import json_repair
-
 from sociable.benchmarks.anteval.hidden.dataset import Clue
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.core.names import find_words
 from sociable.core.prompts import put_on_one_line
 from sociable.core.records import make_storable
 from sociable.judging.answers import parse_choice
+from sociable.models.replies import mend_object
 
 MAX_REPLY = 20_000
+MAX_WORD = 12
+"""Characters for each word that a turn may have, blanks among them: the limit of words is not got round by a long one."""
 TOLD = 0.5
 """The part of a clue's own words that a turn has which tells it."""
 STEM = 5
@@ -33,25 +34,28 @@ class Spoken:
     lean: int | None = None
     """The place of the option."""
     cut: int = 0
-    """How many words were cut off."""
+    """How many words were cut off, or cut short."""
     to: str = ""
     """The only one whom it is for; empty: all who hear the speaker."""
+    problem: str = ""
+    """Why the reply says nothing, where it cannot be read."""
 
 
 def read_turn(text: str, options: Sequence[str], words: int, names: Sequence[str] = ()) -> Spoken:
-    """What is said, cut to so many words. A reply without an object is taken for the words themselves.
+    """What is said, cut to so many words of ``MAX_WORD`` characters on the mean.
+
+    A reply without an object is taken for the words themselves; one with an object that has no text ``say`` says nothing.
 
     ``names``: those to whom it may be an aside, which begins ``TO NAME:``; the name's first word is enough where it is
     nobody else's. These words do not count.
     """
-    start = text.find("{")
-    found = (
-        json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 and ('"say"' in text or '"lean"' in text) else None
-    )
-    said, lean = text, None
-    if isinstance(found, dict):
-        said = found["say"] if isinstance(found.get("say"), str) else ""
-        lean = parse_choice(str(found.get("lean", "")), len(options), options).value
+    said, lean, problem = make_storable(text)[:MAX_REPLY], None, ""
+    found = mend_object(text, MAX_REPLY)
+    if isinstance(found, dict) or (found is None and "{" in said):
+        fields = {str(key).strip().casefold(): value for key, value in (found or {}).items()}
+        lean = parse_choice(str(fields.get("lean", "")), len(options), options).value
+        is_said = isinstance(fields.get("say"), str)
+        said, problem = (fields["say"], "") if is_said else ("", "no 'say' in the reply")
     line, to = put_on_one_line(said).strip(), ""
     if names and (opening := _ASIDE.match(line)):
         named = opening[1].casefold()
@@ -59,7 +63,9 @@ def read_turn(text: str, options: Sequence[str], words: int, names: Sequence[str
         if len(meant) == 1:
             to, line = meant[0], line[opening.end() :]
     spoken = line.split()
-    return Spoken(" ".join(spoken[:words]), lean, max(len(spoken) - words, 0), to)
+    kept = " ".join(spoken[:words])[: words * MAX_WORD].strip()
+    whole = sum(own == full for own, full in zip(kept.split(), spoken, strict=False))
+    return Spoken(kept, lean, len(spoken) - whole, to, problem)
 
 
 @lru_cache(maxsize=200)

@@ -48,11 +48,8 @@ class Scenario:
     @cached_property
     def clues(self) -> tuple[Clue, ...]:
         """The clues of this level and draw; at the easy one nobody withholds any."""
-        own = (each for each in self.case.clues if self.level in each.levels and self._is_there(each))
+        own = (each for each in self.case.clues if each.is_there(self.level, self.best))
         return tuple(each.model_copy(update={"unasked": each.unasked and self.level is not Level.EASY}) for each in own)
-
-    def _is_there(self, clue: Clue) -> bool:
-        return clue.if_right in ("", self.best) and clue.if_wrong != self.best
 
     @property
     def dissenter(self) -> str:

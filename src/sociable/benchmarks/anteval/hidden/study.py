@@ -9,12 +9,12 @@ from dataclasses import replace
 from sociable.benchmarks.anteval.hidden.audit import make_audit
 from sociable.benchmarks.anteval.hidden.briefing import load_hidden_prompts
 from sociable.benchmarks.anteval.hidden.dataset import load_cases
-from sociable.benchmarks.anteval.hidden.judge import judge_turn, list_criteria, show_question
+from sociable.benchmarks.anteval.hidden.judge import judge_turn, show_question
 from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
 from sociable.benchmarks.anteval.hidden.protocol import run_scenario
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenJudgment, HiddenOptions
 from sociable.benchmarks.anteval.hidden.scenario import Scenario, draw_scenario
-from sociable.benchmarks.anteval.hidden.told import find_told
+from sociable.benchmarks.anteval.hidden.told import find_told, list_criteria
 from sociable.core.records import Judgment, Record, Score
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
@@ -57,7 +57,7 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
         return json.dumps({"reason": _WORD * 40, "answer": "A"})
 
     def list_criteria(self, episode: HiddenEpisode) -> Sequence[str]:
-        return list_criteria(episode)
+        return list_criteria(self.scenarios[episode.scenario], episode)
 
     async def judge(self, task: JudgingTask, episode: HiddenEpisode, reference: Record | None) -> Judgment:
         return await judge_turn(self.scenarios[task.scenario], episode, task.criterion, task.seat, self.prompts)

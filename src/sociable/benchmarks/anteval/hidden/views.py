@@ -79,6 +79,8 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
     words = {option.id: option.text for option in scenario.case.options}
     if episode.partner_failure:
         yield Callout(episode.partner_failure, Tone.WARNING)
+    if played.told.problem:
+        yield Callout(played.told.problem, Tone.WARNING)
     yield Paragraph(scenario.case.setting)
     yield Paragraph(f"{scenario.case.question} Right: {words[played.best]}.")
     if scenario.dissenter:
@@ -86,7 +88,9 @@ def _show_played(played: Played) -> Iterator[Paragraph | Callout | Transcript | 
     lines = []
     for turn in episode.turns:
         lean = f" (leans to: {words[turn.lean]})" if turn.lean else ""
-        lines.append(Line(turn.speaker, _show_hearers(turn), f"[{turn.round}] {turn.content or '(passes)'}{lean}"))
+        said = turn.content or ("(nothing)" if turn.note else "(passes)")
+        note = f" [{turn.note}]" if turn.note else ""
+        lines.append(Line(turn.speaker, _show_hearers(turn), f"[{turn.round}] {said}{lean}{note}"))
     yield Transcript("What was said", lines)
     needed = []
     rests_on = find_needed(scenario)

@@ -6,14 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import json_repair
-
 from sociable.benchmarks.hsii.live.dataset import Dossier
 from sociable.benchmarks.hsii.live.scenario import Scenario
 from sociable.core.names import find_people
 from sociable.core.prompts import defuse
-from sociable.core.records import make_storable
 from sociable.core.wording import has_wording, pad_words
+from sociable.models.replies import mend_object
 
 MAX_MESSAGE = 2000
 """Characters of a message that others see."""
@@ -40,10 +38,7 @@ class Move:
 
 def read_move(text: str, dossier: Dossier, limit: int) -> Move:
     """The messages and the proposal in a reply. What cannot be read is left out and told; messages beyond the ``limit`` too."""
-    start = text.find("{")
-    found: Any = json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 else None
-    if isinstance(found, list) and found and isinstance(found[0], dict):
-        found = found[0]
+    found = mend_object(text, MAX_REPLY)
     if not isinstance(found, dict):
         return Move(problem="no JSON object in the reply")
     sent: list[Sent] = []
@@ -100,8 +95,7 @@ def read_answer(text: str, lines: int) -> tuple[str, tuple[int, ...] | None]:
 
     None: it has not said so, in a form that can be read. A reply without an object is taken for the words themselves.
     """
-    start = text.find("{")
-    found: Any = json_repair.loads(make_storable(text)[start:MAX_REPLY]) if start >= 0 and '"text"' in text else None
+    found = mend_object(text, MAX_REPLY) if '"text"' in text else None
     if not isinstance(found, dict) or not isinstance(found.get("text"), str):
         return text, None
     listed = found.get("lines")
