@@ -320,7 +320,7 @@ def test_a_person_may_be_the_opponent(tmp_path: Path, open_terminal: Callable[..
     terminal.type("Let me think.")
     terminal.wait_for("What do you do?")
     terminal.type("-")
-    terminal.wait_for("That is my offer.")
+    terminal.wait_for("Papers on the table")
     terminal.wait_for("What do you say?")
     terminal.type("Fine.")
     terminal.wait_for("What do you do?")
