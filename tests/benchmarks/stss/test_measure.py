@@ -656,7 +656,16 @@ def test_who_has_agreed_by_the_notice_is_not_late(log: MakeLog) -> None:
 def test_a_line_that_promises_everything_moves_nobody(log: MakeLog) -> None:
     things = ("chair", "stove", "lamp", "tea", "cake")
     wills = tuple(
-        Will(who=f"{each}", kind=each, vague=("No.", "No, no."), reason="Because.", moved_by="so", wording=((each,),), say=".", moved=".")
+        Will(
+            who=f"{each}",
+            kind=each,
+            vague=("No.", "No, no."),
+            reason="Because.",
+            moved_by="so",
+            wording=((each,),),
+            say=".",
+            moved=".",
+        )
         for each in things
     )
     wills = (wills[0].model_copy(update={"who": "Ann"}), *wills[1:])
