@@ -228,7 +228,8 @@ _ASSENT = re.compile(
     re.IGNORECASE,
 )
 _DISSENT = re.compile(
-    r"\b(?:never|no(?! (?:problem|worries|trouble))|not(?! a problem)|cannot(?! wait)|(?!can['’]t wait)\w+n['’]t|unfortunately)\b",
+    r"\b(?:no(?! (?:problem|worries|trouble))|not(?! a problem)|never|cannot(?! wait)|(?!can['’]t wait)\w+n['’]t"
+    r"|unfortunately)\b",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(r"\b(cannot|can['’]t|could not|couldn['’]t|won['’]t|sorry|no time|declined|refused)\b", re.IGNORECASE)
