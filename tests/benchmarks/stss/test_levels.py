@@ -38,6 +38,16 @@ from sociable.town.persona import Habit, Persona
 from sociable.town.places import PlaceFinder
 
 RUMOUR = {"teller": "Linh Vo", "believed_by": ["Esra Aydin"], "says": ["So?"]}
+WILL = {
+    "who": "Linh Vo",
+    "kind": "fear",
+    "vague": ["No.", "No, no."],
+    "reason": "Because.",
+    "moved_by": "so",
+    "wording": [["so"]],
+    "say": "So.",
+    "moved": "Well.",
+}
 Play = Callable[..., tuple[StssEpisode, Measured]]
 
 
@@ -117,6 +127,7 @@ def test_the_audit_finds_no_fault_in_the_bundled_tasks(level: int, clock: Clock)
         ({"adds_first": "Within {budget}.", "budget": None}, "adds_first: unknown placeholder {budget}"),
         ({"rumour": RUMOUR | {"time": "nine"}}, "rumour.time: 'nine' is no time of day"),
         ({"rumour": RUMOUR | {"place": "Moon: sea"}}, "rumour.place: there is no 'Moon: sea'"),
+        ({"wills": [WILL | {"place": "Moon: sea"}]}, "the place of Linh Vo: there is no 'Moon: sea'"),
         ({"rumour": RUMOUR | {"time": "21:00", "place": "The Guildhall: hall"}}, "a wrong time or place, one of them"),
         ({"performers": ["Zoltan Farkas"]}, "Zoltan Farkas has a part in what stands in the way"),
         ({"rumour": RUMOUR}, "expected a wrong time or place"),

@@ -10,9 +10,9 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
 from string import Formatter
@@ -228,22 +228,23 @@ class LevelTemplate(TaskTemplate):
             raise ValueError(
                 f"rumour: expected a wrong time or place, one of them, and a task with a fixed time; this is {self.type}"
             )
-        for part, place in (
-            ("rumour.place", self.rumour.place if self.rumour else ""),
-            *((f"wills: the place of {will.who}", will.place) for will in self.wills),
-        ):
-            try:
-                check_place(place, info)
-            except ValueError as error:
-                raise ValueError(f"{part}: {error}") from None
-        if self.rumour is not None and self.rumour.time:
-            try:
-                parse_minute(self.rumour.time)
-            except ValueError as error:
-                raise ValueError(f"rumour.time: {error}") from None
+        if self.rumour is not None:
+            _check_part("rumour.time", self.rumour.time, parse_minute)
+            _check_part("rumour.place", self.rumour.place, partial(check_place, info=info))
+        for will in self.wills:
+            _check_part(f"wills: the place of {will.who}", will.place, partial(check_place, info=info))
         if self.skill is not None and not self.skill.step <= len(self.subtasks):
             raise ValueError(f"skill: there is no step {self.skill.step}; expected 1 to {len(self.subtasks)}")
         return self
+
+
+def _check_part(part: str, value: str, check: Callable[[str], object]) -> None:
+    """Names the part in the complaint about it; empty is no complaint."""
+    if value:
+        try:
+            check(value)
+        except ValueError as error:
+            raise ValueError(f"{part}: {error}") from None
 
 
 def _check_people(names: Iterable[str], info: ValidationInfo) -> None:
