@@ -37,6 +37,17 @@ from sociable.town.map import TownMap
 from sociable.town.persona import Habit, Persona
 from sociable.town.places import PlaceFinder
 
+RUMOUR = {"teller": "Linh Vo", "believed_by": ["Esra Aydin"], "says": ["So?"]}
+WILL = {
+    "who": "Linh Vo",
+    "kind": "fear",
+    "vague": ["No.", "No, no."],
+    "reason": "Because.",
+    "moved_by": "so",
+    "wording": [["so"]],
+    "say": "So.",
+    "moved": "Well.",
+}
 Play = Callable[..., tuple[StssEpisode, Measured]]
 
 
@@ -111,8 +122,15 @@ def test_the_audit_finds_no_fault_in_the_bundled_tasks(level: int, clock: Clock)
     ("change", "complaint"),
     [
         ({"base": "soup"}, "there is no task 'soup' of level 1"),
+        ({"base": ["soup"]}, "expected the name of a task of level 1"),
+        ({"adds": "Within {hours}."}, "adds: unknown placeholder {hours}"),
+        ({"adds_first": "Within {budget}.", "budget": None}, "adds_first: unknown placeholder {budget}"),
+        ({"rumour": RUMOUR | {"time": "nine"}}, "rumour.time: 'nine' is no time of day"),
+        ({"rumour": RUMOUR | {"place": "Moon: sea"}}, "rumour.place: there is no 'Moon: sea'"),
+        ({"wills": [WILL | {"place": "Moon: sea"}]}, "the place of Linh Vo: there is no 'Moon: sea'"),
+        ({"rumour": RUMOUR | {"time": "21:00", "place": "The Guildhall: hall"}}, "a wrong time or place, one of them"),
         ({"performers": ["Zoltan Farkas"]}, "Zoltan Farkas has a part in what stands in the way"),
-        ({"rumour": {"teller": "Linh Vo", "believed_by": ["Esra Aydin"], "says": ["So?"]}}, "expected a wrong time or place"),
+        ({"rumour": RUMOUR}, "expected a wrong time or place"),
         ({"skill": {"step": 1, "held_by": ["Linh Vo"], "lacks": ["No."], "known_by": {}}}, "there is no step 1"),
         ({"secret": {"keeps_from": "Nobody Here"}}, "nobody is called 'Nobody Here'"),
     ],
@@ -219,9 +237,18 @@ def test_at_level_1_nobody_is_told_anything_new(
 ) -> None:
     task = make_task()
     people = {name: make_persona(name) for name in task.residents}
-    assert list(list_private(task, "Ann")) == []
+    assert list(list_private(task, "Ann", clock)) == []
     assert brief_residents(task, people, clock)["Pia"].currently == f"Pia is well. {task.goal}"
     assert "obstacles" not in task.model_dump()
+
+
+def test_days_are_told_by_their_date(make_task: Callable[..., Task], clock: Clock) -> None:
+    rumour = {"teller": "Cy", "believed_by": ["Ann"], "time": "21:00", "says": ["At nine."]}
+    fields = {"level": 3, "wills": (), "rumour": rumour, "notice": parse_minute("20:00")}
+    told = " ".join(list_private(make_task(obstacles=Obstacles.model_validate(fields)), "Ann", clock))
+    assert "at 21:00 on Tuesday 14 February 2023" in told
+    assert "after Monday 13 February 2023, 20:00" in told
+    assert not re.search("today|tomorrow|day 2", told)
 
 
 # Whole runs.

@@ -16,6 +16,7 @@ import pytest
 from sociable.benchmarks.stss.judge import judge_activity, name_criteria, read_decisions, write_question
 from sociable.benchmarks.stss.measure import list_activity_texts, measure_episode
 from sociable.benchmarks.stss.metrics import AGREEMENT, MeasuredTask, declare_metrics
+from sociable.benchmarks.stss.obstacles import Obstacles, Rumour, Will
 from sociable.benchmarks.stss.records import ActivityText, Measured, Stage, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import Verdict
@@ -625,3 +626,50 @@ def test_a_text_cannot_speak_to_the_judge(log: MakeLog) -> None:
     assert "at its place, The Guildhall: hall" in question["content"]
     _, online = write_question(log(TaskType.ONLINE).task, ActivityText(0, SOUP))
     assert "no place of its own" in online["content"]
+
+
+# What stands in the way.
+
+
+def test_who_was_set_right_within_the_budget_is_not_discounted_by_later_talk(log: MakeLog) -> None:
+    rumour = Rumour(teller="Cy", believed_by=("Ann", "Ben"), time="21:00", says=("At nine, Cy said.",))
+    made = log(there=["Ann", "Ben"], obstacles=Obstacles(level=3, wills=(), rumour=rumour, budget=2, best=2))
+    right = ("Pia", "The soup swap is not at 21:00, that is a mistake: it begins on Tuesday at 17:00 at the Guildhall.")
+    made.talk("Pia", "Ann", "10:00", right, day=1).talk("Pia", "Ben", "11:00", ("Pia", "Come to the soup swap."), day=1)
+    for name in ("Ann", "Ben"):
+        made.talk("Pia", name, "15:00", right, day=1).agrees(name).does(name, "17:00", "18:00")
+    found = made.measured()
+    assert found.hindered is not None
+    assert list(found.hindered.discounted) == ["Ben"]
+    assert found.reason.endswith("Ben, who was won over only after 2 conversations, is not counted")
+
+
+def test_who_has_agreed_by_the_notice_is_not_late(log: MakeLog) -> None:
+    made = log(there=["Ann"], obstacles=Obstacles(level=3, wills=(), notice=at("20:00", 1), best=2))
+    made.talk("Pia", "Ann", "10:00", ("Pia", "Come to the soup swap."), ("Ann", "On Tuesday at 17:00?"), day=1).agrees("Ann")
+    found = made.does("Ann", "17:00", "18:00").measured()
+    assert found.hindered is not None
+    assert "Ann" not in found.hindered.discounted and "Ben" in found.hindered.discounted
+    assert found.score == 0.5
+
+
+def test_a_line_that_promises_everything_moves_nobody(log: MakeLog) -> None:
+    things = ("chair", "stove", "lamp", "tea", "cake")
+    wills = tuple(
+        Will(
+            who=f"{each}",
+            kind=each,
+            vague=("No.", "No, no."),
+            reason="Because.",
+            moved_by="so",
+            wording=((each,),),
+            say=".",
+            moved=".",
+        )
+        for each in things
+    )
+    wills = (wills[0].model_copy(update={"who": "Ann"}), *wills[1:])
+    for says, moved in ((f"You get a {', a '.join(things)}.", None), ("You get a chair.", at("10:00", 1))):
+        made = log(obstacles=Obstacles(level=2, wills=wills, best=2)).talk("Pia", "Ann", "10:00", ("Pia", says), day=1)
+        found = made.measured().hindered
+        assert found is not None and found.persuaded[0].moved == moved

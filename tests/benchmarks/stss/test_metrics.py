@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask, declare_metrics
+from sociable.benchmarks.stss.metrics import KEPT, OF_BEST, RATIO, SCORE, SET_RIGHT, STAGES, MeasuredTask, declare_metrics
+from sociable.benchmarks.stss.obstacles import Obstacles, Secret
 from sociable.benchmarks.stss.published import TABLE_4, divide_by_resident_days
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
@@ -126,3 +127,15 @@ def test_an_architecture_that_writes_what_is_not_its_own_is_warned_of(refused: f
     said = find_benchmark("stss").load_views().list_remarks([Estimate(metric="refused_events", value=refused)])
     assert len(said) == warned
     assert all("not its own to write" in each for each in said)
+
+
+def test_an_errored_episode_of_a_hard_task_counts_as_errored() -> None:
+    hard = task(TaskType.PUBLIC, "a").model_copy(
+        update={"obstacles": Obstacles(level=2, wills=(), secret=Secret(keeps_from="A"))}
+    )
+    errored = episode("a", status=EpisodeStatus.ERRORED, error="broke")
+    found = declare_metrics({}, has_obstacles=True).score(errored, MeasuredTask(hard, None))
+    outcomes = {score.metric: score.outcome for score in found}
+    assert outcomes[OF_BEST] == outcomes[KEPT] == Outcome.ERRORED
+    # There is no rumour to set right.
+    assert SET_RIGHT not in outcomes

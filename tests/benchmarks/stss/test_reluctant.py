@@ -191,3 +191,17 @@ def test_a_late_invitation_and_a_missing_skill(resident: Make) -> None:
     ann = resident(kind=TaskType.HELP, wills=(), skill=skill)
     asks = "Would you fetch a washer at Bolt & Brace and then fit the washer in the tap at the Guildhall on Tuesday?"
     assert converse(ann, [asks, "Do you know anybody who could?"]) == ["I cannot do that.", "Ben can."]
+
+
+def test_a_hint_about_somebody_else_is_no_refusal(resident: Make) -> None:
+    will = KNEES.model_copy(update={"who": "Ben", "known_by": {"Ann": "Ben has bad knees."}})
+    ann = resident(level=3, wills=(KNEES, will))
+    assert converse(ann, ["Do you know what keeps Ben?"]) == ["Ben has bad knees."]
+    assert KNEES.reason not in converse(ann, [INVITES, WHY], minute=TEN + 60)
+
+
+def test_who_is_set_right_in_the_invitation_itself_promises_the_right_hour(resident: Make) -> None:
+    ann = resident(wills=(), rumour=RUMOUR)
+    converse(ann, [f"{INVITES} If you heard of 21:00, that is a mistake."])
+    assert ann.agreement is not None
+    assert ann.agreement.start == parse_minute("17:00", 2)

@@ -281,3 +281,8 @@ def test_a_background_that_cannot_plan_or_speak_leaves_the_episode_unscored() ->
     mute = [Line(speaker=task.performer, says="Hello"), Line(speaker=name, says="")]
     talk = Talked(minute=0, resident=task.performer, partner=name, until=1, lines=tuple(mute))
     assert "said nothing in 1 of 1 turns" in find_background_failure(broken([talk]))
+
+
+def test_an_errored_episode_has_nothing_to_judge() -> None:
+    study = runs.load_study("stss", limit=1)
+    assert study.list_criteria(StssEpisode(id="x", scenario="x", cluster="x", repeat=0)) == []

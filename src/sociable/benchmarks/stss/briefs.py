@@ -21,7 +21,7 @@ def brief_residents(task: Task, people: Mapping[str, Persona], clock: Clock) -> 
     """Everybody's persona with what it alone knows, the performer's with its task and, above level 1, the noticeboard."""
     briefed = {}
     for name, persona in people.items():
-        added = [task.goal] if name == task.performer else list(list_private(task, name))
+        added = [task.goal] if name == task.performer else list(list_private(task, name, clock))
         if name == task.performer and task.obstacles is not None:
             added.append(write_noticeboard(task, people, clock))
         briefed[name] = persona.model_copy(update={"currently": " ".join([persona.currently, *added])}) if added else persona
@@ -45,7 +45,7 @@ def _list_hours(persona: Persona, clock: Clock, day: int) -> str:
     return ", ".join(hours) or "at home"
 
 
-def list_private(task: Task, name: str) -> Iterator[str]:
+def list_private(task: Task, name: str, clock: Clock) -> Iterator[str]:
     """Lists what one resident alone knows, in the second person; nothing at level 1."""
     obstacles = task.obstacles
     if obstacles is None:
@@ -65,14 +65,14 @@ def list_private(task: Task, name: str) -> Iterator[str]:
     if skill is not None and name in skill.known_by:
         yield f'Only if somebody asks you who could do it, you say: "{skill.known_by[name]}"'
     if rumour is not None and name in rumour.believed_by:
-        what = f"at {rumour.time} on day {task.day + 1}" if rumour.time else f"at {say_place(rumour.place)}"
+        what = f"at {rumour.time} on {clock.render_day(task.start)}" if rumour.time else f"at {say_place(rumour.place)}"
         yield (
             f"You have heard from {rumour.teller} that {thing} is {what}, and believe it. If you are asked to come you say "
             "so, and you go then and there, unless you are told plainly that it is wrong."
         )
     if obstacles.notice is not None:
-        when = format_time_of_day(obstacles.notice)
-        yield f"Whatever you are first asked to do tomorrow after {when} today comes too late for you: you say so and do not go."
+        event, by = clock.render_day(task.start), clock.render_minute(obstacles.notice)
+        yield f"Whatever you are first asked after {by}, to do on {event} comes too late for you: you say so and do not go."
     if obstacles.secret is not None and name != (other := obstacles.secret.keeps_from):
         yield f"If you hear of {thing}, you speak of it freely to {other} too, unless you were told that it is a secret."
 

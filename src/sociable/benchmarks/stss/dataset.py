@@ -10,9 +10,9 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path
 from string import Formatter
@@ -26,7 +26,7 @@ from sociable.benchmarks.stss.interop.smallville_people import is_smallville_peo
 from sociable.benchmarks.stss.obstacles import Obstacles, Rumour, Secret, Skill, Will
 from sociable.benchmarks.stss.records import StssOptions
 from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World, count_errand_minutes
-from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType
+from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType, check_place
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
@@ -45,6 +45,7 @@ REMARKS_SHOWN = 3
 """The number of an importer's remarks that are shown; the rest are counted."""
 
 _PLACEHOLDERS = frozenset({"performer", "place", "day", "from", "to", "target", "expected"})
+_ADDED_PLACEHOLDERS = frozenset({"performer", "place", "day", "target"})
 
 
 def _check_time(value: str) -> str:
@@ -95,6 +96,15 @@ class _SubtaskRecord(Record):
         return Signs(keywords=self.keywords, not_keywords=self.not_keywords, errand=True)
 
 
+def _check_placeholders(name: str, text: str, known: Collection[str]) -> None:
+    for _, field, form, conversion in Formatter().parse(text):
+        if field is not None and field not in known:
+            raise ValueError(f"{name}: unknown placeholder {{{field}}}; known are {', '.join(sorted(known))}")
+        if form or conversion:
+            written = f"{field}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
+            raise ValueError(f"{name}: {{{written}}}: a placeholder is a name and nothing more, as in {{{field}}}")
+
+
 class TaskTemplate(Record):
     """One of the 30, as it stands in ``tasks.json``. People are named in full, places as ``Sector: arena``."""
 
@@ -125,12 +135,7 @@ class TaskTemplate(Record):
     @model_validator(mode="after")
     def _check_whole(self) -> Self:
         for name in ("goal", "first_person", "why_help"):
-            for _, field, form, conversion in Formatter().parse(getattr(self, name)):
-                if field is not None and field not in _PLACEHOLDERS:
-                    raise ValueError(f"{name}: unknown placeholder {{{field}}}; known are {', '.join(sorted(_PLACEHOLDERS))}")
-                if form or conversion:
-                    written = f"{field}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
-                    raise ValueError(f"{name}: {{{written}}}: a placeholder is a name and nothing more, as in {{{field}}}")
+            _check_placeholders(name, getattr(self, name), _PLACEHOLDERS)
         if self.type is TaskType.HELP and len(self.subtasks) < 2:
             raise ValueError("a task of asking for help needs subtasks, at least two, to be done in order")
         if self.type is not TaskType.HELP and not self.keywords:
@@ -199,6 +204,9 @@ class LevelTemplate(TaskTemplate):
     @model_validator(mode="after")
     def _check_obstacles(self, info: ValidationInfo) -> Self:
         _check_people([*self.list_people(), *(will.who for will in self.wills)], info)
+        given = {name for name in ("budget", "notice") if getattr(self, name) is not None}
+        for name in ("adds", "adds_first"):
+            _check_placeholders(name, getattr(self, name), _ADDED_PLACEHOLDERS | given)
         if self.type is not TaskType.APPOINTMENT and (both := self.list_people() & set(self.performers)):
             raise ValueError(f"performers: {min(both)} has a part in what stands in the way; expected somebody else")
         if len(self.list_people()) > CAST[1]:
@@ -215,12 +223,28 @@ class LevelTemplate(TaskTemplate):
             if will.clash and self.type not in (TaskType.PUBLIC, TaskType.ONLINE):
                 raise ValueError(f"wills: a clash of {will.who}, but the time of {self.type} is open; expected no clash")
         if self.rumour is not None and (
-            self.type not in (TaskType.PUBLIC, TaskType.ONLINE) or not (self.rumour.time or self.rumour.place)
+            self.type not in (TaskType.PUBLIC, TaskType.ONLINE) or bool(self.rumour.time) == bool(self.rumour.place)
         ):
-            raise ValueError(f"rumour: expected a wrong time or place, and a task with a fixed time; this is {self.type}")
+            raise ValueError(
+                f"rumour: expected a wrong time or place, one of them, and a task with a fixed time; this is {self.type}"
+            )
+        if self.rumour is not None:
+            _check_part("rumour.time", self.rumour.time, parse_minute)
+            _check_part("rumour.place", self.rumour.place, partial(check_place, info=info))
+        for will in self.wills:
+            _check_part(f"wills: the place of {will.who}", will.place, partial(check_place, info=info))
         if self.skill is not None and not self.skill.step <= len(self.subtasks):
             raise ValueError(f"skill: there is no step {self.skill.step}; expected 1 to {len(self.subtasks)}")
         return self
+
+
+def _check_part(part: str, value: str, check: Callable[[str], object]) -> None:
+    """Names the part in the complaint about it; empty is no complaint."""
+    if value:
+        try:
+            check(value)
+        except ValueError as error:
+            raise ValueError(f"{part}: {error}") from None
 
 
 def _check_people(names: Iterable[str], info: ValidationInfo) -> None:
@@ -337,6 +361,8 @@ def load_level(level: int, path: Path | None, town: TownMap, people: Mapping[str
     def cut(raw: RawRecord) -> list[LevelTemplate]:
         value = raw.value if isinstance(raw.value, dict) else {}
         base = value.get("base")
+        if not isinstance(base, str):
+            raise DataError(raw.place, "base", f"expected the name of a task of level 1, one of: {', '.join(bases)}")
         if base not in bases:
             raise DataError(raw.place, "base", f"there is no task '{base}' of level 1; there are: {', '.join(bases)}")
         return [validate_record(LevelTemplate, {**bases[base], **value}, raw.place, town=town, people=people)]

@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sociable.benchmarks.stss.keywords import is_doing
-from sociable.benchmarks.stss.obstacles import Will
+from sociable.benchmarks.stss.obstacles import Obstacles, Will
 from sociable.benchmarks.stss.records import (
     ActivityText,
     Attendance,
@@ -156,6 +156,9 @@ class _Measurement:
         score = ways.get(task.type, self._score_collective)()
         if hindered is not None:
             share = self._find_share_of_best(score)
+            promised = {each.resident for each in self._find_agreements()}
+            left_out = [f"{name}, who {why}, is not counted" for name, why in self._discounted.items() if name in promised]
+            score = score._replace(reason="; ".join([score.reason, *left_out]))
             if hindered.secret_out is not None:
                 reason = f"{score.reason}; {hindered.secret_out.listener} learnt of it before, which halves it"
                 score, share = score._replace(value=score.value * HALVED, reason=reason), share * HALVED
@@ -372,17 +375,22 @@ class _Measurement:
         own = [talk for talk in talks if talk.minute < task.end and self._speaks_of_task(talk)]
         secret, rumour = obstacles.secret, obstacles.rumour
         misled = rumour.believed_by if rumour is not None else ()
+        set_right = {name: self._find_set_right(name, talks) for name in misled}
         discounted: dict[str, str] = {}
         if obstacles.budget is not None:
-            over = f"won over only after {obstacles.budget} conversations"
+            over = f"was won over only after {obstacles.budget} conversations"
             last = max((talk.until for talk in own[: obstacles.budget]), default=0)
-            promised = {each.resident for each in self._find_agreements() if each.minute <= last} - {*misled}
+            promised = {each.resident for each in self._find_agreements() if each.minute <= last}
+            # Whoever still believes the rumour then has promised something else.
+            promised -= {name for name in misled if (minute := set_right[name]) is None or minute > last}
             discounted |= {talk.partner: over for talk in own[obstacles.budget :] if talk.partner not in promised}
         if obstacles.notice is not None:
             when = format_time_of_day(obstacles.notice)
-            late = (name for name in task.cast if not self._is_told_by(name, told, obstacles.notice))
+            # Whoever has agreed knows, even where it named the hour itself.
+            agreed = {each.resident for each in self._find_agreements() if each.minute <= obstacles.notice}
+            late = (name for name in task.cast if name not in agreed and not self._is_told_by(name, told, obstacles.notice))
             discounted |= dict.fromkeys(late, f"had not been told all by {when}")
-        persuaded = tuple(self._find_persuaded(will, talks) for will in obstacles.wills)
+        persuaded = tuple(self._find_persuaded(will, obstacles, talks) for will in obstacles.wills)
         untrue = {each.name for each in persuaded if not each.is_true}
         discounted |= {will.who: f"came for {will.third}, who did not" for will in obstacles.wills if will.who in untrue}
         out = (each for each in told if secret is not None and each.listener == secret.keeps_from and each.minute < task.start)
@@ -391,7 +399,7 @@ class _Measurement:
             discounted=discounted,
             has_secret=secret is not None,
             secret_out=next(out, None),
-            set_right={name: self._find_set_right(name, talks) for name in misled if name in task.cast},
+            set_right={name: minute for name, minute in set_right.items() if name in task.cast},
             talks=len(own),
         )
 
@@ -404,14 +412,16 @@ class _Measurement:
         return min(len(came) / task.obstacles.best, 1.0)
 
     def _speaks_of_task(self, talk: PerformerTalk) -> bool:
-        lines = [line.says for line in talk.lines if line.speaker == self._task.performer]
-        return bool(parse_speech(self._task, lines, talk.minute, self._clock).parts)
+        return bool(parse_speech(self._task, self._list_own_lines(talk), talk.minute, self._clock).parts)
+
+    def _list_own_lines(self, talk: PerformerTalk) -> list[str]:
+        return [line.says for line in talk.lines if line.speaker == self._task.performer]
 
     def _is_told_by(self, name: str, told: Sequence[Told], minute: int) -> bool:
         heard = {part for each in told if each.listener == name and each.minute <= minute for part in each.parts}
         return heard.issuperset(self._task.needed_parts)
 
-    def _find_persuaded(self, will: Will, talks: Sequence[PerformerTalk]) -> Persuaded:
+    def _find_persuaded(self, will: Will, obstacles: Obstacles, talks: Sequence[PerformerTalk]) -> Persuaded:
         learnt = (
             (talk.minute, talk.partner)
             for talk in talks
@@ -422,7 +432,7 @@ class _Measurement:
             talk.minute
             for talk in talks
             if talk.partner == will.who
-            and will.is_moved_by([line.says for line in talk.lines if line.speaker == self._task.performer])
+            and will.is_moved_by([each for each in self._list_own_lines(talk) if not obstacles.promises_everything(each)])
         )
         minute, teller = next(learnt, (None, ""))
         said = next(moved, None)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from sociable.benchmarks.stss.obstacles import Obstacles
 from sociable.benchmarks.stss.records import Hindered, Measured, Persuaded, Stage
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import Estimate, Score
@@ -111,33 +112,62 @@ def declare_metrics(types: Mapping[str, TaskType], *, has_obstacles: bool = Fals
 
 def _declare_obstacles() -> Iterator[Metric[MeasuredTask]]:
     """The metrics that only levels 2 and 3 have."""
-    yield _declare_hindered(OF_BEST, "Of best", "share of the most that could have been done, as a search found", _find_share)
-    for name, title, meaning, find in (
+    meaning = "share of the most that could have been done, as a search found"
+    yield _declare_hindered(OF_BEST, "Of best", meaning, _find_share, lambda obstacles: True)
+    for name, title, meaning, find, has in (
         (
             LEARNT,
             "Learnt",
             "share of people's reasons that the performer got to hear",
             _share(lambda each: each.learnt is not None),
+            _has_wills,
         ),
         (
             MET,
             "Met",
             "share of people with a reason to whom it said what moves them",
             _share(lambda each: each.moved is not None),
+            _has_wills,
         ),
-        (HONEST, "True", "share of those told that somebody else comes of whom that was true", _find_share_of_true),
-        (KEPT, "Kept", "share of secrets that the one they are kept from did not learn before", _find_secret_kept),
-        (SET_RIGHT, "Set right", "share of those believing a rumour whom the performer told better", _find_share_set_right),
+        (HONEST, "True", "share of those told that somebody else comes of whom that was true", _find_share_of_true, _has_third),
+        (KEPT, "Kept", "share of secrets that the one they are kept from did not learn before", _find_secret_kept, _has_secret),
+        (
+            SET_RIGHT,
+            "Set right",
+            "share of those believing a rumour whom the performer told better",
+            _find_share_set_right,
+            _has_rumour,
+        ),
     ):
-        yield _declare_hindered(name, title, meaning, find)
+        yield _declare_hindered(name, title, meaning, find, has)
 
 
-def _declare_hindered(name: str, title: str, meaning: str, find: Callable[[Hindered], float | None]) -> Metric[MeasuredTask]:
+def _has_wills(obstacles: Obstacles) -> bool:
+    return bool(obstacles.wills)
+
+
+def _has_third(obstacles: Obstacles) -> bool:
+    return any(will.third for will in obstacles.wills)
+
+
+def _has_secret(obstacles: Obstacles) -> bool:
+    return obstacles.secret is not None
+
+
+def _has_rumour(obstacles: Obstacles) -> bool:
+    return obstacles.rumour is not None
+
+
+def _declare_hindered(
+    name: str, title: str, meaning: str, find: Callable[[Hindered], float | None], has: Callable[[Obstacles], bool]
+) -> Metric[MeasuredTask]:
+    """``has``: whether the task can have a value at all; an errored episode of such a task counts as errored."""
+
     def find_value(measured: Measured) -> float | None:
         return None if measured.hindered is None else find(measured.hindered)
 
     def has_value(each: MeasuredTask) -> bool:
-        return each.measured is not None and find_value(each.measured) is not None
+        return each.task.obstacles is not None and has(each.task.obstacles)
 
     is_score = name == OF_BEST
     group = "score" if is_score else "reasons"

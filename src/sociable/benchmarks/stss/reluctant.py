@@ -7,7 +7,7 @@ and wordings. At these levels nobody wants or forgets a thing by lot.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sociable.benchmarks.stss.obstacles import CORRECTION, SECRECY, Obstacles, is_kind_question, shorten_name
@@ -43,6 +43,14 @@ def sets_right(task: Task, line: str) -> bool:
     return named if rumour.time else has_place(line, task.place)
 
 
+def _take_first(lines: Iterable[str], said: set[str]) -> str | None:
+    """The first of some lines that has not been said, which then has been; None: all have."""
+    line = next((each for each in lines if each not in said), None)
+    if line is not None:
+        said.add(line)
+    return line
+
+
 class ReluctantResident(ReferenceResident):
     """A background character with a will of its own."""
 
@@ -62,6 +70,8 @@ class ReluctantResident(ReferenceResident):
         """Whether it knows that the event is a secret."""
         self._said: dict[str, set[str]] = defaultdict(set)
         """The lines about the task that it has said to each person."""
+        self._hints: dict[str, set[str]] = defaultdict(set)
+        """What it has told each person of others, which is no answer to an invitation."""
         self._has_refused: set[str] = set()
         """Those to whom it has said no in a conversation that is over."""
         rumour = self._obstacles.rumour
@@ -76,16 +86,13 @@ class ReluctantResident(ReferenceResident):
 
     def _say_once(self, partner: str, lines: Sequence[str]) -> str | None:
         """The first of some lines that it has not said to this person; None: it has said them all."""
-        line = next((each for each in lines if each not in self._said[partner]), None)
-        if line is not None:
-            self._said[partner].add(line)
-        return line
+        return _take_first(lines, self._said[partner])
 
     def _answer(self, talk: Talk, heard: Sequence[str]) -> str | None:
         task, partner, last = self.task, talk.partner, heard[-1]
         if last == _CHECKS.format(activity=task.activity):
             return _CONFIRMS if self.agreement is not None else DENIES
-        if hint := self._say_once(partner, list(self._obstacles.list_hints(self.persona.name, last))):
+        if hint := _take_first(self._obstacles.list_hints(self.persona.name, last), self._hints[partner]):
             return hint
         said = parse_speech(task, heard, talk.minute, self.world.clock)
         if partner != task.performer:
@@ -109,7 +116,7 @@ class ReluctantResident(ReferenceResident):
         if not self._moved:
             return self._give_reason(partner, last)
         if self._misled:
-            return f"{before} {self._object(talk)}".strip()
+            return f"{before} {self._set_right(talk, heard) or self._object(talk)}".strip()
         answer = self._promise_help(talk) if task.type is TaskType.HELP else self._accept(talk, said, heard)
         return f"{before} {answer}".strip()
 
@@ -135,7 +142,9 @@ class ReluctantResident(ReferenceResident):
         return will.moved
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
-        if self._said[talk.partner]:
+        will, skill = self._will, self._obstacles.skill
+        refusals = {*TOO_LATE, *(will.vague if will is not None else ()), *(skill.lacks if skill is not None else ())}
+        if self._said[talk.partner] & refusals:
             self._has_refused.add(talk.partner)
         return super().conclude(talk, until)
 
@@ -247,7 +256,7 @@ class ReluctantResident(ReferenceResident):
 
     def _set_right(self, talk: Talk, heard: Sequence[str]) -> str | None:
         """Hears when or where it really is: not just named again, but set right."""
-        if not sets_right(self.task, heard[-1]):
+        if not any(sets_right(self.task, each) for each in heard):
             return None
         self._misled, self._news = False, None
         self.engagements = [each for each in self.engagements if each not in self._promises]

@@ -228,7 +228,8 @@ _ASSENT = re.compile(
     re.IGNORECASE,
 )
 _DISSENT = re.compile(
-    r"\b(?:no(?! (?:problem|worries|trouble))|not(?! a problem)|cannot(?! wait)|(?!can['’]t wait)\w+n['’]t|unfortunately)\b",
+    r"\b(?:no(?! (?:problem|worries|trouble))|not(?! a problem)|never|cannot(?! wait)|(?!can['’]t wait)\w+n['’]t"
+    r"|unfortunately)\b",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(r"\b(cannot|can['’]t|could not|couldn['’]t|won['’]t|sorry|no time|declined|refused)\b", re.IGNORECASE)
@@ -236,7 +237,12 @@ _REFUSAL = re.compile(r"\b(cannot|can['’]t|could not|couldn['’]t|won['’]t|
 
 def is_assent(text: str) -> bool:
     """Whether somebody agrees: "that works", and not "that's no good" or "I am not sure"."""
-    return bool(_ASSENT.search(text)) and not _DISSENT.search(text)
+    return bool(_ASSENT.search(text)) and not has_denial(text)
+
+
+def has_denial(text: str) -> bool:
+    """Whether a sentence has a negation that may be a no: "I will not", and not "no problem"."""
+    return bool(_DISSENT.search(text))
 
 
 def is_refusal(text: str) -> bool:

@@ -108,7 +108,8 @@ class StssStudy(
         return self._criteria[episode.id]
 
     def list_criteria(self, episode: StssEpisode) -> Sequence[str]:
-        return list(self._name_criteria(episode))
+        # An errored episode has nothing to ask of.
+        return list(self._name_criteria(episode)) if episode.task is not None else []
 
     async def judge(self, task: JudgingTask, episode: StssEpisode, reference: Record | None) -> Judgment:
         asked = self._name_criteria(episode)[task.criterion]

@@ -49,7 +49,7 @@ class Part(StrEnum):
     TIME = "time"
 
 
-def _check_place(place: str, info: ValidationInfo) -> str:
+def check_place(place: str, info: ValidationInfo) -> str:
     town = (info.context or {}).get("town")
     if town is not None and place:
         if Address.parse(place) not in town.places:
@@ -65,10 +65,10 @@ def _check_keyword(phrase: str) -> str:
     return phrase
 
 
-Place = Annotated[Text, AfterValidator(_check_place)]
+Place = Annotated[Text, AfterValidator(check_place)]
 """``Sector: arena``, as on the map."""
 
-OptionalPlace = Annotated[str, AfterValidator(_check_place)]
+OptionalPlace = Annotated[str, AfterValidator(check_place)]
 """A place, or the empty string."""
 
 Keyword = Annotated[Text, AfterValidator(_check_keyword)]

@@ -37,7 +37,15 @@ def test_agents_score_as_the_readme_says(row: list[str], tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("says", "agrees"), [("Count me in, Tuesday it is.", True), ("I will not, sorry.", False), ("Let me think about it.", False)]
+    ("says", "agrees"),
+    [
+        ("Count me in, Tuesday it is.", True),
+        ("No problem, I will.", True),
+        ("I will not, sorry.", False),
+        ("I will not come.", False),
+        ("No, I will stay at home.", False),
+        ("Let me think about it.", False),
+    ],
 )
 def test_whether_the_other_agrees(says: str, agrees: bool, make_task: Callable[..., Task]) -> None:
     task = make_task()
@@ -45,3 +53,17 @@ def test_whether_the_other_agrees(says: str, agrees: bool, make_task: Callable[.
     lines = [Line(speaker="Pia", says="Yes, do come, I will be glad."), Line(speaker="Ann", says=says)]
     assert rule.is_met_in_conversation(Condition.AGREED, lines) is agrees
     assert rule.is_met_in_summary(Condition.AGREED, says) is agrees
+
+
+@pytest.mark.parametrize(
+    ("says", "agrees"),
+    [
+        (["I agreed to a thing with my sister."], False),
+        (["Not this time.", "Well, count me in.", "See you there."], True),
+        (["Count me in.", "On second thoughts, I will not come."], False),
+        (["No, I am free then. Count me in."], True),
+    ],
+)
+def test_the_last_word_on_it_counts(says: list[str], agrees: bool, make_task: Callable[..., Task]) -> None:
+    rule = ConditionRule(make_task(), 600, Clock(), ())
+    assert rule.is_met_in_conversation(Condition.AGREED, [Line(speaker="Ann", says=each) for each in says]) is agrees

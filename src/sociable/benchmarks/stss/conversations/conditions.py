@@ -13,7 +13,16 @@ from typing import TypeVar
 
 from sociable.benchmarks.stss.keywords import is_about
 from sociable.benchmarks.stss.reference import CONSENT
-from sociable.benchmarks.stss.speech import find_days, find_moments, find_times, has_place, is_assent, is_refusal, parse_speech
+from sociable.benchmarks.stss.speech import (
+    find_days,
+    find_moments,
+    find_times,
+    has_denial,
+    has_place,
+    is_assent,
+    is_refusal,
+    parse_speech,
+)
 from sociable.benchmarks.stss.task import Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Line
@@ -86,7 +95,9 @@ class ConditionRule:
         if condition is Condition.PLACE_AGREED:
             return self.find_agreed_place(lines) is not None
         if condition is Condition.AGREED:
-            return any(_is_yes(line.says) for line in lines if line.speaker != self.task.performer)
+            # Whoever takes its yes back has not agreed, and whoever is won over later has.
+            answers = [_find_answers(line.says, CONSENT) for line in lines if line.speaker != self.task.performer]
+            return next((each[-1] for each in reversed(answers) if each), False)
         return self._is_told(condition, [line.says for line in lines if line.speaker == self.task.performer])
 
     def is_met_in_summary(self, condition: Condition, summary: str) -> bool:
@@ -96,7 +107,8 @@ class ConditionRule:
         if condition is Condition.PLACE_AGREED:
             return bool(self._find_places(summary)) and not is_refusal(summary)
         if condition is Condition.AGREED:
-            return _is_yes(summary)
+            answers = _find_answers(summary, _AGREES)
+            return bool(answers) and all(answers)
         return self._is_told(condition, [summary])
 
     def _is_told(self, condition: Condition, texts: Sequence[str]) -> bool:
@@ -143,10 +155,20 @@ class ConditionRule:
         return [place for place in self.places if has_place(says, place)]
 
 
-def _is_yes(says: str) -> bool:
-    return bool(_AGREES.search(says)) and not is_refusal(says)
+def _find_answers(says: str, agrees: re.Pattern[str]) -> list[bool]:
+    """Each yes and no in a text, sentence by sentence; empty: it speaks of something else."""
+    found = []
+    for sentence in _SENTENCE_ENDS.split(says):
+        denies = is_refusal(sentence) or (
+            has_denial(sentence) and bool(agrees.search(sentence) or _BEGINS_WITH_NO.match(sentence))
+        )
+        if denies or agrees.search(sentence):
+            found.append(not denies)
+    return found
 
 
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?;])\s+|\n+")
+_BEGINS_WITH_NO = re.compile(r"\W*(?:no|not|never)\b", re.IGNORECASE)
 _AGREES = re.compile(rf"{CONSENT.pattern}|\bI (?:have )?(?:agreed|promised)\b", re.IGNORECASE)
 _ASKED = (Condition.FIRST_ASKED, Condition.SECOND_ASKED)
 _PLACES = (Condition.FIRST_PLACE, Condition.SECOND_PLACE)

@@ -115,7 +115,7 @@ class _Play:
                 return make_scene_performer(seat.agent, scene, world)
             kind = Listener if task.obstacles is None else ReluctantListener
             return kind(scene, world, setting.places)
-        added = task.goal if performs else " ".join(list_private(task, side.name))
+        added = task.goal if performs else " ".join(list_private(task, side.name, setting.clock))
         if added:
             persona = persona.model_copy(update={"currently": f"{persona.currently} {added}".strip()})
         asker = Asker(seat.model, seat.role.value, self.item, side.name, seat.sampling)
