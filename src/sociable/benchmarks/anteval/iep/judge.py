@@ -67,6 +67,14 @@ def list_questions(scenario: Exchange, recalls: Sequence[Recall]) -> dict[str, P
     return {question.criterion: question for question in questions}
 
 
+def find_question(recalls: Sequence[Recall], criterion: str) -> PointQuestion:
+    """One of these questions, by its criterion."""
+    moment, _, rest = criterion.partition("|")
+    player, _, number = rest.rpartition("|")
+    recall = next(each for each in recalls if (each.moment, each.player) == (moment, player))
+    return PointQuestion(recall, int(number) - 1)
+
+
 class ClaimJudge:
     """Asks once for all points of a recall, however many of its points are asked about at the same time."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.iep.audit import make_audit
 from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
-from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, list_questions
+from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, find_question, list_questions
 from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, measure_session
 from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, rehearse_reply, run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
@@ -61,7 +61,7 @@ class IepStudy(
         return [task for seat in judges for task in super(IepStudy, self).list_judging_tasks(episode, [seat])]
 
     async def judge(self, task: JudgingTask, episode: IepEpisode, reference: Record | None) -> Judgment:
-        asked = self._list_questions(episode)[task.criterion]
+        asked = find_question(episode.recalls, task.criterion)
         return await self._judge.judge(self.scenarios[task.scenario], episode, asked, task.seat)
 
     def show(self, episode: IepEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sociable.benchmarks.anteval.characters import draw_players, load_party
-from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, list_questions
+from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, find_question, list_questions
 from sociable.benchmarks.anteval.informants.audit import make_audit
 from sociable.benchmarks.anteval.informants.briefing import load_informants_prompts
 from sociable.benchmarks.anteval.informants.dataset import load_cards
@@ -74,7 +74,7 @@ class InformantsStudy(Study[Scenario, InformantsEpisode], Judged[InformantsEpiso
         return [task for seat in judges for task in super(InformantsStudy, self).list_judging_tasks(episode, [seat])]
 
     async def judge(self, task: JudgingTask, episode: InformantsEpisode, reference: Record | None) -> Judgment:
-        asked = self._list_questions(episode)[task.criterion]
+        asked = find_question(episode.recalls, task.criterion)
         return await self._judge.judge(self.scenarios[task.scenario], episode, asked, task.seat)
 
     def show(self, episode: InformantsEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
