@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sociable.benchmarks.anteval.informants.briefing import brief_informant, brief_player, load_informants_prompts, render_heard
 from sociable.benchmarks.anteval.informants.dataset import Card, Level
 from sociable.benchmarks.anteval.informants.informants import WrittenInformant
-from sociable.benchmarks.anteval.informants.reading import cut_words, read_turn
+from sociable.benchmarks.anteval.informants.reading import cut_turn, read_turn
 from sociable.benchmarks.anteval.informants.records import InformantsTurn
 from sociable.benchmarks.anteval.informants.scenario import Scenario
 from sociable.core.wording import has_claim
@@ -123,6 +123,7 @@ def test_cards_that_cannot_be_played_are_refused(changes: dict[str, Any], proble
         ('{"to": "Hanna", "say": ""}', ("", "Hanna", False)),
         ('{"to": 7, "aside": "maybe", "say": ["x"]}', ("", "", False)),
         ('{"say": ' + "[" * 3000, ('{"say": ' + "[" * 3000, "", False)),
+        ("{" * 3000, ("{" * 3000, "", False)),
         ("Who cut it?", ("Who cut it?", "", False)),
     ],
 )
@@ -152,7 +153,8 @@ def test_a_lie_of_two_clauses_is_found_in_its_own_words(make_scenario: MakeScena
 
 
 def test_words_are_cut_and_a_speakers_own_name_is_left_out() -> None:
-    assert cut_words("Hanna: one two\nthree four", 3, ("Hanna",)) == ("one two three", 1)
+    assert cut_turn("Hanna: one two\nthree four", 3, "Hanna") == ("one two three", 1)
+    assert cut_turn("rope/mill/depth/" * 9, 3, "Hanna") == (("rope/mill/depth/" * 9)[:36], 1)
 
 
 def test_of_a_word_aside_to_another_one_sees_only_that_it_is_said() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sociable.benchmarks.agentsense.duels.dataset import Agreement, Bargain
 from sociable.benchmarks.agentsense.duels.records import Move
 from sociable.core.prompts import defuse, put_on_one_line
+from sociable.dialogue.limits import cut_words
 
 _MARKS = " \t*_`#>\"'“”.,:;!|()[]–-"
 """What may stand around a line that does something."""
@@ -53,8 +54,8 @@ def read_turn(text: str, bargain: Bargain, words: int, on_table: Agreement, *, i
     if len(done) > 1:
         problems.append("it does several things at once")
     move, offer = (None, ()) if problems or not done else done.pop()
-    said = put_on_one_line("\n".join(spoken)).split()
-    return Read(" ".join(said[:words]), max(len(said) - words, 0), move, offer, "; ".join(problems))
+    said, cut = cut_words(put_on_one_line("\n".join(spoken)), words)
+    return Read(said, cut, move, offer, "; ".join(problems))
 
 
 def _find_word(pattern: re.Pattern[str], line: str) -> tuple[str, re.Match[str], str] | None:

@@ -17,6 +17,7 @@ from sociable.core.names import strip_own_name
 from sociable.core.prompts import Prompts, defuse, put_on_one_line
 from sociable.core.records import CUT_OFF, Usage
 from sociable.core.seeding import make_generator
+from sociable.dialogue.limits import cut_words
 from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice
 from sociable.models.protocol import ChatMessage
@@ -125,6 +126,6 @@ class ModelOther:
         name = self._other.name
         form = partial(make_words_form, f"You are {name}", f"{self._other.who} {self._other.brief}", turns)
         reply = await self._seat.ask(ask_other(self._scenario, self._other, turns, self._prompts), self._scope, form)
-        words = put_on_one_line(defuse(strip_own_name(reply.text.strip(), [name]))).split()
-        said = "" if reply.defect else " ".join(words[: self._scenario.words])
+        text = put_on_one_line(defuse(strip_own_name(reply.text.strip(), [name])))
+        said = "" if reply.defect else cut_words(text, self._scenario.words)[0]
         return DuelTurn(index=0, speaker=name, content=said, thinking=reply.thinking, note=reply.defect)

@@ -13,12 +13,11 @@ from sociable.benchmarks.anteval.hidden.scenario import Scenario
 from sociable.core.names import find_words
 from sociable.core.prompts import put_on_one_line
 from sociable.core.records import make_storable
+from sociable.dialogue.limits import cut_words
 from sociable.judging.answers import parse_choice
 from sociable.models.replies import mend_object
 
 MAX_REPLY = 20_000
-MAX_WORD = 12
-"""Characters for each word that a turn may have, blanks among them: the limit of words is not got round by a long one."""
 TOLD = 0.5
 """The part of a clue's own words that a turn has which tells it."""
 STEM = 5
@@ -42,7 +41,7 @@ class Spoken:
 
 
 def read_turn(text: str, options: Sequence[str], words: int, names: Sequence[str] = ()) -> Spoken:
-    """What is said, cut to so many words of ``MAX_WORD`` characters on the mean.
+    """What is said, cut to so many words.
 
     A reply without an object is taken for the words themselves; one with an object that has no text ``say`` says nothing.
 
@@ -62,10 +61,8 @@ def read_turn(text: str, options: Sequence[str], words: int, names: Sequence[str
         meant = [name for name in names if named in (name.casefold(), name.split()[0].casefold())]
         if len(meant) == 1:
             to, line = meant[0], line[opening.end() :]
-    spoken = line.split()
-    kept = " ".join(spoken[:words])[: words * MAX_WORD].strip()
-    whole = sum(own == full for own, full in zip(kept.split(), spoken, strict=False))
-    return Spoken(kept, lean, len(spoken) - whole, to, problem)
+    kept, cut = cut_words(line, words)
+    return Spoken(kept, lean, cut, to, problem)
 
 
 @lru_cache(maxsize=200)

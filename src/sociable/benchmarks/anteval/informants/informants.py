@@ -8,7 +8,7 @@ from typing import Protocol
 from sociable.benchmarks.anteval.informants.briefing import ask_informant, brief_informant
 from sociable.benchmarks.anteval.informants.dataset import Fact, Informant, SpokenGate, Statement, Way
 from sociable.benchmarks.anteval.informants.forms import make_answer_form
-from sociable.benchmarks.anteval.informants.reading import cut_words
+from sociable.benchmarks.anteval.informants.reading import cut_turn
 from sociable.benchmarks.anteval.informants.records import InformantsTurn
 from sociable.benchmarks.anteval.informants.scenario import Scenario, name_lie
 from sociable.core.prompts import Prompts
@@ -131,7 +131,7 @@ class ModelInformant:
         name = self._informant.name
         asked = ask_informant(name, heard, self._words, self._prompts)
         reply = await self._seat.ask([self._briefing, asked], self._scope, lambda: make_answer_form(name, self._briefing, heard))
-        said, cut = cut_words("" if reply.defect else reply.text, round(MARGIN * self._words), (name,))
+        said, cut = cut_turn("" if reply.defect else reply.text, round(MARGIN * self._words), name)
         note = reply.defect or ("nothing was said" if not said else f"{cut} words over the limit were cut off" if cut else "")
         told = self._scenario.find_told(said)
         return InformantsTurn(index=0, speaker=name, content=said, thinking=reply.thinking, told=told, note=note)

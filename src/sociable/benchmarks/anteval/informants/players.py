@@ -11,7 +11,7 @@ from sociable.benchmarks.anteval.iep.claims import UNREADABLE, read_claims
 from sociable.benchmarks.anteval.iep.protocol import MAX_REPLY
 from sociable.benchmarks.anteval.iep.records import Recall, When
 from sociable.benchmarks.anteval.informants.briefing import ask_for_turn, ask_to_recall, brief_player
-from sociable.benchmarks.anteval.informants.reading import cut_words, read_turn
+from sociable.benchmarks.anteval.informants.reading import cut_turn, read_turn
 from sociable.benchmarks.anteval.informants.records import InformantsOptions, InformantsTurn
 from sociable.benchmarks.anteval.informants.scenario import Scenario
 from sociable.core.prompts import Prompts
@@ -55,7 +55,7 @@ class ModelPlayer:
         reply = await self._seat.ask([self._briefing, ask_for_turn(self.name, heard, left, words, self._prompts)], self._scope)
         read = read_turn(reply.text, self._others)
         # What was said before the limit stands: a turn has its own limit anyway.
-        said, cut = cut_words(read.text if reply.defect in ("", CUT_OFF) else "", words, (self.name,))
+        said, cut = cut_turn(read.text if reply.defect in ("", CUT_OFF) else "", words, self.name)
         return InformantsTurn(
             index=0,
             speaker=self.name,

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import json_repair
-
 from sociable.core.names import find_person, strip_own_name
 from sociable.core.prompts import defuse, put_on_one_line
 from sociable.core.records import make_storable
+from sociable.dialogue.limits import cut_words
+from sociable.models.replies import mend_object
 
 MAX_REPLY = 20_000
 
 
-def cut_words(text: str, words: int, names: Sequence[str] = ()) -> tuple[str, int]:
-    """(what is said, cut to so many words; how many were cut off). A speaker's own name before it is left out."""
-    spoken = put_on_one_line(defuse(strip_own_name(make_storable(text[:MAX_REPLY]), list(names)))).split()
-    return " ".join(spoken[:words]), max(len(spoken) - words, 0)
+def cut_turn(text: str, words: int, name: str) -> tuple[str, int]:
+    """(what is said, cut to so many words; how many were cut off). The speaker's own name before it is left out."""
+    return cut_words(put_on_one_line(defuse(strip_own_name(make_storable(text[:MAX_REPLY]), [name]))), words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +48,6 @@ def read_turn(text: str, others: Sequence[str]) -> Said:
 
 def _find_object(text: str) -> dict[str, Any] | None:
     """The object in a reply, its fields in small letters; None where none can be read."""
-    start = text.find("{")
-    if start < 0:
-        return None
-    try:
-        found = json_repair.loads(make_storable(text)[start:MAX_REPLY])
-    except RecursionError:
-        return None
+    found = mend_object(text, MAX_REPLY)
     fields = {str(name).casefold(): value for name, value in found.items()} if isinstance(found, dict) else {}
     return fields or None

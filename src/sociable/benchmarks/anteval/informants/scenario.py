@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sociable.benchmarks.anteval.characters import Sheet
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
-from sociable.benchmarks.anteval.informants.dataset import ALL, Card, Fact, Informant, Level, Rumour, Statement, Way
+from sociable.benchmarks.anteval.informants.dataset import Card, Fact, Informant, Level, Rumour, Statement, Way
 from sociable.core.names import find_words
 from sociable.core.seeding import make_generator
 from sociable.core.wording import has_wording
@@ -107,7 +107,3 @@ def quote_clauses(text: str) -> tuple[str, ...]:
 
 def name_lie(fact: str) -> str:
     return f"{fact}-lie"
-
-
-def order_levels(levels: Sequence[Level]) -> list[Level]:
-    return [level for level in ALL if level in levels]

@@ -13,7 +13,7 @@ from sociable.benchmarks.anteval.informants.dataset import load_cards
 from sociable.benchmarks.anteval.informants.metrics import METRICS, Played
 from sociable.benchmarks.anteval.informants.protocol import run_scenario
 from sociable.benchmarks.anteval.informants.records import InformantsEpisode, InformantsOptions
-from sociable.benchmarks.anteval.informants.scenario import Scenario, order_levels
+from sociable.benchmarks.anteval.informants.scenario import Scenario
 from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.seeding import make_generator, select_clusters
 from sociable.core.view import Document
@@ -45,7 +45,7 @@ class InformantsStudy(Study[Scenario, InformantsEpisode], Judged[InformantsEpiso
         for card in taken:
             met = [each.name for each in card.informants]
             players = draw_players(sheets.items, met, own.players, make_generator(options.seed, "players", card.id))
-            scenarios += [Scenario(card, level, players, options.seed, own.points) for level in order_levels(own.levels)]
+            scenarios += [Scenario(card, level, players, options.seed, own.points) for level in own.levels]
         self.take_data(loaded, scenarios, {"characters": sheets, "prompts": self.prompts}, [])
         self.resolved = options.resolve(**options.make_absolute_paths("sheets"))
 
