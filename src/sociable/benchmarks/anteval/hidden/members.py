@@ -115,7 +115,7 @@ class ReferenceMember:
         self._vote = vote
 
     async def speak(self, number: int, heard: Sequence[HiddenTurn]) -> HiddenTurn:
-        tell = _tell_for_its_option if self._wants and self._kind != "silent" else _AGENTS[self._kind]
+        tell = _tell_for_its_option if self._wants and self._kind not in ("silent", "random") else _AGENTS[self._kind]
         wanted, asks = tell(self, heard)
         told: list[str] = []
         words = ["What", "else", "do", "you", "know?"] if asks else []
