@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,7 @@ from sociable.core.errors import InputError
 from sociable.core.view import Table
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
+from sociable.render.html import render_html
 from sociable.town.clock import Clock, parse_minute
 from sociable.town.events import Talked
 from sociable.town.map import TownMap
@@ -298,3 +300,12 @@ def test_a_run_of_level_3_is_scored_and_reported(tmp_path: Path) -> None:
     assert found["of_best"] == found["score"] == 1.0
     assert found["reasons_learnt"] is not None
     assert runs.score(tmp_path / "run").estimates == result.estimates
+
+
+def test_a_report_names_the_level_and_sets_no_published_figures_beside_it(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"partner": "reference/residents", "out": tmp_path / "run"}
+    options = {"level": 3, "tasks": ["the-last-boat"]}
+    runs.run("stss", "reference/listener", options=options, **settings)
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    assert "STSS, level 3" in page
+    assert "(paper)" not in page

@@ -98,16 +98,20 @@ class StssViews(TownViews):
 
     def show_summary(self, runs: Runs) -> Table:
         """One row a run: overall first, then by type."""
-        shown = runs[0].study.metrics.select_named(*_name_main(runs), RATIO, *TYPES.values())
+        main = _name_main(runs)
+        shown = runs[0].study.metrics.select_named(*main, RATIO, *TYPES.values())
         note = "95% intervals by task; those of the types stand in the report. — : no task of that type."
-        return make_metrics_table("STSS", runs, shown, note, (SCORE, RATIO))
+        return make_metrics_table(f"STSS{_name_level(runs)}", runs, shown, note, (*main, RATIO))
 
     def show_scores(self, runs: Runs) -> list[Block]:
-        """Table 4's layout: our runs first, then the published rows."""
-        shown = runs[0].study.metrics.select_named(*TYPES.values(), *_name_main(runs), RATIO)
+        """Table 4's layout: our runs first, then the published rows, which are of level 1."""
+        main = _name_main(runs)
+        shown = runs[0].study.metrics.select_named(*TYPES.values(), *main, RATIO)
+        caption = f"Scores by type of task (Table 4's layout){_name_level(runs)}"
+        is_papers = not has_obstacles(runs)
+        note, beside = (ANOTHER_TOWN, PUBLISHED) if is_papers else ("95% intervals by task.", None)
         # With the intervals of all nothing would fit a page.
-        caption = "Scores by type of task (Table 4's layout)"
-        return [make_metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
+        return [make_metrics_table(caption, runs, shown, note, (*main, RATIO), beside), _plot_scores(runs)]
 
     def show_parts(self, runs: Runs) -> list[Section]:
         parts = [Section("Where it failed", list(_show_stages(runs))), Section("Tasks", [_tabulate_tasks(run) for run in runs])]
@@ -184,6 +188,12 @@ class StssViews(TownViews):
             notes = [Row([each.about, whom, str(each.count)]) for each, whom in about]
             blocks.append(Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], notes))
         return [Case(episode.id, [Tag(str(task.type)), result], blocks)]
+
+
+def _name_level(runs: Runs) -> str:
+    """The level of tasks, where it is not the paper's."""
+    levels = {task.obstacles.level for run in runs for task in run.study.scenarios.values() if task.obstacles is not None}
+    return f", level {' and '.join(map(str, sorted(levels)))}" if levels else ""
 
 
 def has_obstacles(runs: Runs) -> bool:
