@@ -18,6 +18,7 @@ from sociable.core.form import PERSON
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role, Seat
 from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
+from sociable.judging.reference import REFERENCE_JUDGES
 from sociable.models.protocol import Model
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -65,7 +66,10 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
     Raises InputError when the name is of no known kind, or lacks an address or a key.
     """
     own = settings.find_role_settings(role, name)
-    agents = benchmark.reference_agents.get(role, ())
+    agents, graded = benchmark.reference_agents.get(role, ()), benchmark.graded_agents
+    if role is Role.JUDGE and "rule" in agents:
+        # Where a rule can judge, so can the rule with a defect.
+        agents, graded = REFERENCE_JUDGES, REFERENCE_JUDGES
     if name == PERSON and role not in benchmark.people_play:
         can = " or ".join(f"the {each.value}" for each in benchmark.people_play)
         who = f"a person can be {can}" if can else "nobody can be played by a person"
@@ -75,9 +79,8 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
         if agent not in agents and agent.partition("@")[0] not in agents:
             known = ", ".join(f"reference/{each}" for each in agents) or "none"
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
-        if "@" in agent and agent not in agents and not _is_graded(agent, benchmark.graded_agents):
-            takes = "takes" if len(benchmark.graded_agents) == 1 else "take"
-            who = f"the {' and '.join(benchmark.graded_agents)} {takes}"
+        if "@" in agent and agent not in agents and not _is_graded(agent, graded):
+            who = f"the {' and '.join(graded)} {'takes' if len(graded) == 1 else 'take'}"
             raise InputError(f"'{name}': only {who} a number, between 0 and 1, as in reference/oracle@0.3.")
         return Seat(role, name, None, own.sampling)
     return Seat(role, strip_endpoint(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,6 +31,8 @@ class Seat:
     name: str
     model: Model | None
     sampling: Sampling
+    ordinary: float = math.inf
+    """The most of what a reference judge likes that it takes for ordinary in a text that stands alone."""
 
     @property
     def agent(self) -> str:

@@ -24,6 +24,7 @@ from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Re
 from sociable.core.view import Document, Section
 from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.judging.auditing.known_answers import KnownAnswer
 from sociable.judging.rubric import RatedParticipant
 from sociable.statistics.metrics import Metrics
 from sociable.statistics.ratings import Bout
@@ -249,6 +250,38 @@ class Judged(ABC, Generic[E, R]):
     def show(self, episode: E, criterion: str, reference: R | None) -> ShownPair | ShownQuestion | None:
         """The pair or question that judges judged, as a person reads it; None where there is nothing to show."""
         return None
+
+
+class JudgingKind(ABC):
+    """One kind of judging of a benchmark, as an audit of judges asks for it: the same prompts, the same parsing."""
+
+    name: ClassVar[str]
+    """Its name in reports: ``first utterance``, ``goal``."""
+    metrics: ClassVar[tuple[str, ...]]
+    """The metrics that rest on it: beside them stands what the audit found."""
+    is_pair: ClassVar[bool] = False
+    """Whether two texts are compared, not one asked about."""
+    has_sides: ClassVar[bool] = False
+    """Whether the two are shown together, one first."""
+
+    @abstractmethod
+    def list_known(self) -> Iterable[KnownAnswer]:
+        """All texts whose right verdict is known, those made by rules and those written by hand, of the scenarios there are."""
+
+    @abstractmethod
+    async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
+        """One judge's verdict on such a text, asked for as in a run.
+
+        ``name`` stands for the episode: calls and judgments are kept under it. Raises RunFailure and RunStopped.
+        """
+
+
+class JudgeAudited(ABC):
+    """A study whose judges can be audited."""
+
+    @abstractmethod
+    def list_judging_kinds(self) -> Sequence[JudgingKind]:
+        """The kinds of judging that there are."""
 
 
 class Referenced(ABC, Generic[R]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sociable.core.names import find_words
 from sociable.core.records import Episode, Judgment, Verdict, make_storable
-from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, judge_question
+from sociable.judging.protocol import Answer, Judge, Leaning, Question, Reading, Unread, judge_question
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import (
     MAX_REASON,
@@ -26,6 +26,9 @@ _CLOSING = re.compile(r"(?:\A|\n)\W*(?:(?:so|my|the|final)\s+)*answer\W*(?:\bis\
 _OPENING = re.compile(r"\W*(yes|no)\b\W*?(?:[.,:;!\n]|\Z)", re.IGNORECASE)
 
 
+_LEANING = Leaning((True,), lambda yes, _generator: not yes)
+
+
 async def judge_yes_no(
     write: Callable[[], Sequence[ChatMessage]],
     apply_rule: Callable[[], Reading[bool]],
@@ -34,7 +37,7 @@ async def judge_yes_no(
     criterion: str,
 ) -> Judgment:
     """One judge's answer: WIN for yes, LOSS for no, UNSCORED for neither. Raises RunFailure and RunStopped."""
-    question = Question(write, parse_yes_no, YES_NO_SCHEMA, apply_rule)
+    question = Question(write, parse_yes_no, YES_NO_SCHEMA, apply_rule, _LEANING)
     return await judge_question(question, lambda yes: Verdict.WIN if yes else Verdict.LOSS, judge, episode, criterion)
 
 

@@ -11,12 +11,13 @@ rebuttal.
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sociable.core.records import Episode, Judgment, Record, Verdict, make_storable
-from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, ask_judge, make_judgment, make_scope
+from sociable.judging.protocol import Answer, Judge, Leaning, Question, Reading, Unread, ask_judge, make_judgment, make_scope
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, make_schema
 
@@ -90,7 +91,14 @@ def make_pair_question(pair: Pair, comparison: Comparison, *, subject_first: boo
         verdict = Verdict.TIE if subject == golden else Verdict.WIN if subject > golden else Verdict.LOSS
         return Answer(verdict, f"subject: {why_subject}; golden: {why_golden}")
 
-    return Question(lambda: comparison.write(first, second), parse, VERDICT_SCHEMA, apply_rule)
+    sides = (Verdict.WIN, Verdict.LOSS) if subject_first else (Verdict.LOSS, Verdict.WIN)
+    leaning = Leaning(sides, _err, (first, second), Verdict.TIE)
+    return Question(lambda: comparison.write(first, second), parse, VERDICT_SCHEMA, apply_rule, leaning)
+
+
+def _err(right: Verdict, generator: random.Random) -> Verdict:
+    won = generator.random() < 0.5 if right is Verdict.TIE else right is Verdict.LOSS
+    return Verdict.WIN if won else Verdict.LOSS
 
 
 def combine_orders(first: Verdict, second: Verdict) -> Verdict:

@@ -7,73 +7,19 @@ A question has two hooks: it writes the messages that a judge is sent, and it re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from sociable.core.records import Episode, Judgment, Usage, Verdict
-from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
+from sociable.judging.questions import Answer, Judge, Leaning, Question, Reading, Unread
+from sociable.judging.reference import answer_as_reference
+from sociable.models.protocol import Request, Scope
+
+__all__ = ["Answer", "Judge", "Leaning", "Question", "Reading", "Unread"]
 
 V = TypeVar("V")
 _NO_CALL = Usage()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[V]):
-    """A judge's answer, and its reason."""
-
-    value: V
-    reason: str = ""
-
-    @property
-    def why(self) -> str:
-        return self.reason
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """The problem that leaves a question without an answer, and what the judge said instead."""
-
-    problem: str
-    reason: str = ""
-    value: ClassVar[None] = None
-
-    @property
-    def why(self) -> str:
-        return f"{self.problem}: {self.reason}".removesuffix(": ")
-
-
-Reading = Answer[V] | Unread
-"""An answer, or why there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question(Generic[V]):
-    """A question whose answer is a ``V``."""
-
-    write: Callable[[], Sequence[ChatMessage]]
-    """Writes the messages."""
-    parse: Callable[[str], Reading[V]]
-    """Reads the text of a reply. It must take any text and guess nothing."""
-    schema: Mapping[str, Any] | None = None
-    """JSON schema of the wanted reply."""
-    apply_rule: Callable[[], Reading[V]] = lambda: Unread("the question has no rule")
-    """Answers in place of a model."""
-
-
-class Judge(Protocol):
-    """A judge: a model, or a rule, which has no model."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def model(self) -> Model | None: ...
-
-    @property
-    def sampling(self) -> Sampling: ...
-
-    def make_scope(self, item: str, participant: str) -> Scope: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +33,7 @@ class Asked(Generic[V]):
 async def ask_judge(question: Question[V], judge: Judge, scope: Scope) -> Asked[V]:
     """Asks a judge once. Raises RunFailure and RunStopped."""
     if judge.model is None:
-        return Asked(question.apply_rule(), _NO_CALL)
+        return Asked(answer_as_reference(question, judge, scope), _NO_CALL)
     reply = await judge.model.generate(Request(question.write(), scope, judge.sampling, question.schema))
     answer = question.parse(reply.text)
     if reply.defect:

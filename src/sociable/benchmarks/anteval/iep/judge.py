@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Protocol
 
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
@@ -18,7 +19,7 @@ from sociable.core.prompts import Prompts, put_on_one_line, quote
 from sociable.core.records import Episode, Judgment, Usage, Verdict
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
-from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, Unread, make_judgment
+from sociable.judging.protocol import Answer, Leaning, Question, Reading, SharedAnswers, Unread, make_judgment
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import find_closing_object, find_field, find_reason, make_schema
 
@@ -99,6 +100,7 @@ class ClaimJudge:
 
     def _make_question(self, scenario: Exchange, places: Sequence[int], claims: Sequence[str]) -> Question[Pairs]:
         points = [scenario.key_points[place] for place in places]
+        every = list(product(range(len(points)), range(len(claims))))
 
         def apply_rule() -> Reading[Pairs]:
             unworded = next((place for place in places if scenario.key_points[place].wording is None), None)
@@ -111,6 +113,7 @@ class ClaimJudge:
             lambda text: parse_matches(text, len(points), len(claims)),
             SCHEMA,
             apply_rule,
+            Leaning((every,), lambda pairs, _generator: [] if pairs else every),
         )
 
 
