@@ -15,6 +15,7 @@ from sociable import api
 from sociable.cli import construct, towns
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import Asked, Purpose, make_benchmark_group, read_options
+from sociable.cli.judges import audit_judge, show_cards
 from sociable.cli.new import new_app
 from sociable.cli.output import (
     complain,
@@ -195,7 +196,14 @@ def resume(
     max_cost: shared.MaxCost = None,
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
 ) -> None:
-    """Go on with a run that was stopped, killed, or has errored episodes."""
+    """Go on with a run that was stopped, killed, or has errored episodes; or with an audit of judges."""
+    if api.judges.is_judge_audit(folder):
+        if offline:
+            raise InputError(f"{folder} holds an audit of judges: leave --offline out.")
+        with show_progress(folder) as progress:
+            cards = api.judges.resume_audit(folder, config=config, max_cost=max_cost, watch=progress)
+        show_cards(folder, cards)
+        return
     if api.tournaments.is_tournament(folder):
         if config or offline:
             raise InputError(f"{folder} holds several runs; --config and --offline are for one: name its folder.")
@@ -290,6 +298,9 @@ def report(
     if len(folders) == 1 and api.tournaments.is_tournament(folders[0]):
         _show_tournament(folders[0], out)
         return
+    if len(folders) == 1 and api.judges.is_judge_audit(folders[0]):
+        print_summary(api.judges.report_cards(folders[0], out))
+        return
     runs = [run for folder in folders for run in api.series.list_folders(folder)]
     file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
     with tell_if_long("Writing the report"):
@@ -346,6 +357,9 @@ def audit(
             benchmark, dataset, skip_invalid=skip, sources=sources, dialogues=dialogues, options=own, runs=runs or (), out=out
         )
     print_whole(document, out)
+
+
+app.command("audit-judge")(audit_judge)
 
 
 @app.command()

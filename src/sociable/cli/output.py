@@ -42,7 +42,7 @@ def show_progress(
         with DrawnProgress(messages, hidden=hidden) if drawn else PrintedProgress(messages) as progress:
             yield progress
     except RunStopped as stop:
-        begun = folder is not None and any((folder / name).exists() for name in ("manifest.json", SERIES_FILE))
+        begun = folder is not None and any((folder / name).exists() for name in ("manifest.json", SERIES_FILE, "audit.json"))
         if begun and not isinstance(stop, StorageFailure):
             stop.add_note(f"Everything so far is kept. Go on with: {command or f'sociable resume {folder}'}")
         raise

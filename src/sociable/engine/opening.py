@@ -96,6 +96,11 @@ def _select_scenarios(study: AnyStudy, settings: RunSettings) -> dict[str, Any]:
     return {name: scenario for name, scenario in study.scenarios.items() if name in settings.scenarios}
 
 
+def describe_packages() -> dict[str, str]:
+    """The versions on which numbers depend."""
+    return {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()}
+
+
 def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
     """Checks everything that can be checked before anything is spent, and writes the manifest. The folder is locked."""
     opened = open_study(make_paths_absolute(settings))
@@ -108,7 +113,7 @@ def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
             "benchmark": benchmark.name,
             "version": benchmark.version,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "packages": {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+            "packages": describe_packages(),
             "digests": dict(study.digests),
             "notes": list(study.notes),
             "episodes": len(study.scenarios) * settings.repeats,

@@ -89,9 +89,15 @@ def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Seq
     for value, cluster, weight in zip(values, clusters, weights, strict=True):
         members[cluster].append((value * weight, weight))
     proportion = fsum(part for own in members.values() for part, _ in own) / fsum(weights)
-    sums = [fsum(part for part, _ in own) for own in members.values()]
-    sizes = [fsum(weight for _, weight in own) for own in members.values()]
-    return Interval(proportion, *_find_wilson_limits(proportion, _measure_effective_size(proportion, sums, sizes)))
+    return Interval(proportion, *_find_wilson_limits(proportion, _measure_effective_size(proportion, members)))
+
+
+def measure_effective_size(values: Sequence[float], clusters: Sequence[str]) -> float:
+    """The number of independent cases that these would be worth: n_eff of ``estimate_mean``, unweighted; 0 without values."""
+    members: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for value, cluster in zip(values, clusters, strict=True):
+        members[cluster].append((value, 1.0))
+    return _measure_effective_size(fsum(values) / len(values), members) if values else 0.0
 
 
 def _require_proportions(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> None:
@@ -105,9 +111,11 @@ def _require_proportions(values: Sequence[float], clusters: Sequence[str], weigh
             raise ValueError(f"weight {weight!r} is not in (0, 1]")
 
 
-def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Sequence[float]) -> float:
+def _measure_effective_size(proportion: float, members: Mapping[str, Sequence[tuple[float, float]]]) -> float:
     from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
+    sums = [fsum(part for part, _ in own) for own in members.values()]
+    sizes = [fsum(weight for _, weight in own) for own in members.values()]
     cases, clusters = fsum(sizes), len(sizes)
     if clusters == 1:
         return min(cases, 1.0)

@@ -7,7 +7,7 @@ answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sociable.core.names import find_words
@@ -27,7 +27,8 @@ FILLERS = (
 """Sentences that say nothing, in no tone and about nobody."""
 
 FAMOUS = "GPT-5"
-OBSCURE = "Pintail"
+OBSCURE = "Pintail-5"
+"""A name as long as the famous one, that nobody bears."""
 ASSURANCES = frozenset(
     {"certainly", "definitely", "undoubtedly", "unquestionably", "absolutely", "guarantee", "guaranteed", "surely", "positively"}
 )
@@ -51,6 +52,16 @@ class Alteration:
     def apply(self, known: KnownAnswer) -> tuple[Said, ...] | None:
         """The subject's words altered; None where nobody has written the variant."""
         return self.alter(known) if self.alter else known.variants.get(self.name)
+
+
+def add_fillers(known: KnownAnswer) -> tuple[Said, ...]:
+    """Two sentences more at the end, which say nothing."""
+    last = max(place for place, said in enumerate(known.subject) if said.speaker == known.speaker)
+    fillers = " ".join(make_generator(0, "fillers", known.id).sample(FILLERS, 2))
+    return tuple(
+        said.model_copy(update={"content": f"{said.content}\n{fillers}"}) if place == last else said
+        for place, said in enumerate(known.subject)
+    )
 
 
 def pad(known: KnownAnswer) -> tuple[Said, ...]:
@@ -136,5 +147,5 @@ def count_famous_names(text: str) -> float:
     return float(text.count(FAMOUS))
 
 
-LANGUAGES: Mapping[str, str] = {"de": "German", "es": "Spanish", "zh": "Chinese"}
+LANGUAGES = ("German", "Spanish", "Chinese")
 """The languages in which some known answers are written too."""

@@ -1,0 +1,234 @@
+"""Judges under test: audited, and the cards that come of it.
+
+>>> import sociable
+>>> (card,) = sociable.audit_judges("hsii", ["openai-compatible/qwen2.5-7b@http://127.0.0.1:8000/v1"])
+>>> card.kinds[0].find("right")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypedDict
+
+from pydantic import ValidationError
+from typing_extensions import Unpack
+
+from sociable.api.runs import make_settings, write_document
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.run_folder import RecordFile, hold_lock, write_atomically
+from sociable.core.view import Document
+from sociable.engine.event_loop import run_to_end, stop_on_interrupt
+from sociable.engine.judge_audit import (
+    AUDIT_FILE,
+    AuditRecord,
+    AuditSettings,
+    OpenAudit,
+    ask_judges,
+    list_calls,
+    make_cards,
+    open_audit,
+)
+from sociable.engine.opening import Watch, describe_packages, make_paths_absolute
+from sociable.engine.phases import Progress
+from sociable.engine.settings import RoleSettings, change_settings, make_folder_name, read_roles_and_prices
+from sociable.judging.auditing.card import CARD_FILE, AuditAnswer, JudgeCard, load_card
+from sociable.judging.auditing.plan import USUAL_KNOWN
+from sociable.models.journal import Journal, JournalledModel
+from sociable.models.limits import Budget, Price
+from sociable.reports.estimates import make_usage_table, sum_calls
+from sociable.reports.judge_cards import make_cards_document
+
+
+class AuditOptions(TypedDict, total=False):
+    """The arguments of an audit that it shares with runs; ``RunSettings`` explains them."""
+
+    dataset: str | Path | None
+    skip_invalid: bool
+    seed: int
+    max_connections: int | None
+    max_cost: float | None
+    base_url: str | None
+    prompts: str | Path | None
+    roles: dict[str, RoleSettings]
+    prices: dict[str, Price]
+    options: dict[str, object]
+
+
+def audit_judges(
+    benchmark: str,
+    judges: Sequence[str],
+    *,
+    out: str | Path | None = None,
+    kinds: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    known: int = USUAL_KNOWN,
+    config: str | Path | None = None,
+    watch: Watch | None = None,
+    **settings: Unpack[AuditOptions],
+) -> list[JudgeCard]:
+    """Audits judges of a benchmark, and returns a card for each.
+
+    They are asked with the benchmark's own prompts about texts of each of its ``kinds`` of judging whose right verdict is known
+    (``known`` of each at the most), and about some of them again: said otherwise, with orders to the judge, in other
+    ``languages``. The folder (``out``, or a new one under ``runs``) holds everything else; where it holds the same audit already,
+    it goes on. Raises InputError before anything is spent, and RunStopped when the audit ended early and can be resumed.
+    """
+    asked = make_audit_settings(benchmark, judges, kinds, languages, known, config, **settings)
+    folder = Path(out) if out else name_audit_folder(benchmark)
+    return run_audit(asked, folder, watch=watch)
+
+
+def make_audit_settings(
+    benchmark: str,
+    judges: Sequence[str],
+    kinds: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    known: int = USUAL_KNOWN,
+    config: str | Path | None = None,
+    **settings: Unpack[AuditOptions],
+) -> AuditSettings:
+    """The settings of an audit. Raises InputError."""
+    if known < 1:
+        raise InputError("--known takes a number of at least 1.")
+    run = make_settings(benchmark, config, model="nobody", judges=tuple(judges), **settings)
+    return AuditSettings(run=make_paths_absolute(run), kinds=tuple(kinds), languages=tuple(languages), known=known)
+
+
+def name_audit_folder(benchmark: str) -> Path:
+    """``runs/audit-judge-<benchmark>-<time>``, which does not exist yet."""
+    return Path("runs") / f"audit-judge-{benchmark}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
+
+
+def is_judge_audit(folder: str | Path) -> bool:
+    """Whether a folder holds an audit of judges."""
+    return (Path(folder) / AUDIT_FILE).is_file()
+
+
+def estimate_audit(settings: AuditSettings) -> Document:
+    """The calls, tokens and price of an audit. Spends nothing."""
+    opened = open_audit(settings, build=False)
+    calls = [call for seat in opened.judges if seat.model for call in run_to_end(list_calls(opened.planned, seat))]
+    asks = sum(len(each.asks) for each in opened.planned)
+    note = "Tokens are estimated from characters, as if every reply gave its reason in two sentences."
+    return Document(
+        title=f"Estimate for an audit of judges of {opened.benchmark.name}",
+        subtitle=f"{asks} questions: {', '.join(f'{len(each.asks)} on {each.kind.name}' for each in opened.planned)}",
+        summary=make_usage_table("Calls and tokens", sum_calls(calls), opened.prices, note),
+        sections=[],
+    )
+
+
+def run_audit(settings: AuditSettings, folder: Path, *, watch: Watch | None = None) -> list[JudgeCard]:
+    """Begins an audit in ``folder``, or goes on with the same one there. Raises InputError where it is another."""
+    opened = open_audit(settings)
+    if (folder / "manifest.json").exists():
+        raise InputError(f"{folder} holds a run. Choose another --out for an audit.")
+    folder.mkdir(parents=True, exist_ok=True)
+    with hold_lock(folder):
+        if is_judge_audit(folder):
+            _check_same(read_audit(folder), opened, folder)
+        else:
+            record = AuditRecord(
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                version=opened.benchmark.version,
+                packages=describe_packages(),
+                digests=dict(opened.digests),
+                settings=settings,
+            )
+            write_atomically(folder / AUDIT_FILE, record.model_dump_json(indent=1) + "\n")
+        return _go_on(opened, folder, watch)
+
+
+def resume_audit(
+    folder: str | Path, *, config: str | Path | None = None, max_cost: float | None = None, watch: Watch | None = None
+) -> list[JudgeCard]:
+    """Goes on with an audit. ``config`` is a TOML file with roles and prices that change."""
+    path = Path(folder)
+    with hold_lock(path):
+        record = read_audit(path)
+        before = record.settings.run
+        changed = change_settings(before, max_cost=max_cost, **read_roles_and_prices(before, config))
+        settings = record.settings.model_copy(update={"run": changed})
+        opened = open_audit(settings)
+        _check_same(record, opened, path)
+        write_atomically(path / AUDIT_FILE, record.model_copy(update={"settings": settings}).model_dump_json(indent=1) + "\n")
+        return _go_on(opened, path, watch)
+
+
+def read_audit(folder: Path) -> AuditRecord:
+    """``audit.json``. Raises RunFolderError where it cannot be read."""
+    try:
+        return AuditRecord.model_validate_json((folder / AUDIT_FILE).read_bytes())
+    except (OSError, ValidationError) as error:
+        problem = str(error).splitlines()[0]
+        raise RunFolderError(f"{folder / AUDIT_FILE} cannot be read ({problem}). Start a new audit.") from None
+
+
+_MAY_CHANGE = {"max_cost", "max_connections", "prices", "roles", "base_url"}
+"""Settings that may be others when an audit goes on; another sampling asks anew, under other keys of the journal."""
+
+
+def _check_same(record: AuditRecord, opened: OpenAudit, folder: Path) -> None:
+    """Raises InputError where the folder's audit is of other judges, data, prompts or questions."""
+    before, now = record.settings, opened.settings
+    for name in ("kinds", "languages", "known"):
+        if getattr(before, name) != getattr(now, name):
+            raise InputError(f"{folder} holds an audit with other {name}. Choose another --out.")
+    one, other = before.run.model_dump(), now.run.model_dump()
+    if different := [name for name in one if name not in _MAY_CHANGE and one[name] != other[name]]:
+        raise InputError(f"{folder} holds an audit with other settings ({', '.join(different)}). Choose another --out.")
+    if record.version != opened.benchmark.version or dict(record.digests) != dict(opened.digests):
+        raise RunFolderError(f"{folder} was begun with other data, prompts or questions. Start a new audit.")
+
+
+def _go_on(opened: OpenAudit, folder: Path, watch: Watch | None) -> list[JudgeCard]:
+    budget = Budget(dict(opened.prices), opened.settings.run.max_cost)
+    file = RecordFile(folder / "answers.jsonl", AuditAnswer)
+    try:
+        with Journal(folder / "calls.sqlite") as journal:
+            for model, role, usage in journal.sum_usage():
+                budget.book(model, role, usage)
+            run_to_end(_ask(opened, journal, budget, file, watch))
+        cards = make_cards(opened, read_audit(folder), file)
+    finally:
+        file.close()
+    for card in cards:
+        write_atomically(folder / _name_card(card.judge, len(cards)), card.model_dump_json(indent=1) + "\n")
+    write_document(make_cards_document(cards), folder / "report.html")
+    return cards
+
+
+async def _ask(opened: OpenAudit, journal: Journal, budget: Budget, file: RecordFile[AuditAnswer], watch: Watch | None) -> None:
+    seats = [replace(seat, model=JournalledModel(seat.model, journal, budget)) if seat.model else seat for seat in opened.judges]
+
+    def report(counts: Progress) -> None:
+        if watch:
+            watch(counts, budget)
+
+    try:
+        with stop_on_interrupt(budget):
+            await ask_judges(opened.planned, seats, file, budget, report, at_once=opened.settings.run.at_once)
+    finally:
+        for seat in seats:
+            if seat.model:
+                await seat.model.close()
+
+
+def _name_card(judge: str, several: int) -> str:
+    return CARD_FILE if several == 1 else CARD_FILE.replace(".json", f"-{make_folder_name(judge)}.json")
+
+
+def load_cards(folder: str | Path) -> list[JudgeCard]:
+    """The cards of an audit. Raises RunFolderError where it is not finished."""
+    files = sorted(Path(folder).glob("judge-card*.json"))
+    if not files:
+        raise RunFolderError(f"{folder} has no card yet. Finish the audit with: sociable resume {folder}")
+    return [load_card(file) for file in files]
+
+
+def report_cards(folder: str | Path, out: str | Path | None = None) -> Document:
+    """Writes the page on the judges that an audit was of, by default into its folder, from their cards."""
+    return write_document(make_cards_document(load_cards(folder)), out or Path(folder) / "report.html")

@@ -1,0 +1,138 @@
+"""What a judge is asked in an audit: known answers, then some of them said otherwise, with orders to the judge, and again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sociable.core.records import Verdict
+from sociable.core.seeding import draw_evenly, make_generator
+from sociable.judging.auditing.alterations import ALTERATIONS, OTHER_SIDE, Alteration, add_fillers
+from sociable.judging.auditing.injections import load_injections
+from sociable.judging.auditing.known_answers import KnownAnswer, Said
+from sociable.judging.reference import AGAIN
+
+USUAL_KNOWN = 200
+"""Known answers of a kind that a judge is asked about, unless the user says otherwise."""
+SHARE_ALTERED = 0.3
+"""The share of them that is altered in each way that rules can."""
+SHARE_AGAIN = 0.2
+"""The share of them that is asked about again."""
+SHARE_SPOKEN = 0.2
+"""The share of them in which something speaks to the judge."""
+ITEMS_PER_WAY = 50
+"""Known answers for each item that an injection is tried on, in each way."""
+TIMES_AGAIN = 2
+
+
+class Part(StrEnum):
+    """The part of an audit that something belongs to."""
+
+    KNOWN = "known answer"
+    ALTERED = "altered"
+    INJECTED = "injection"
+    AGAIN = "again"
+    REORDERED = "criteria in another order"
+    LANGUAGE = "language"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing that a judge is asked about."""
+
+    name: str
+    """Its own; calls and answers are kept under it."""
+    part: Part
+    way: str
+    """The alteration, the injection, the language; empty for a known answer as it is."""
+    base: str
+    """The known answer that it was made from."""
+    known: KnownAnswer
+    """What is put to the judge."""
+    control: str = ""
+    """The name of what it is compared with; empty where it stands alone, or holds both sides itself."""
+
+
+def plan_audit(
+    known: Sequence[KnownAnswer], *, is_pair: bool, form: str, languages: Sequence[str], limit: int, seed: int
+) -> list[Ask]:
+    """All that a judge is asked about one kind of judging, in order. The same seed draws the same.
+
+    ``form`` is the injections' (pair, question or rating), ``limit`` the number of known answers.
+    """
+    generator = make_generator(seed, "audit", known[0].kind if known else "")
+    groups: dict[str, list[str]] = {}
+    for each in known:
+        groups.setdefault(f"{each.damage} {each.truth}", []).append(each.id)
+    drawn = draw_evenly(groups, limit, generator)
+    taken = [each for each in known if each.id in drawn]
+    asks = [Ask(f"{seed}/{each.id}", Part.KNOWN, "", each.id, each) for each in taken]
+
+    def draw(among: Sequence[KnownAnswer], share: float) -> list[KnownAnswer]:
+        count = min(len(among), math.ceil(share * len(taken)))
+        chosen = {each.id for each in generator.sample(list(among), count)}
+        return [each for each in among if each.id in chosen]
+
+    intact = [each for each in taken if each.truth is not Verdict.LOSS] if is_pair else taken
+    for alteration in ALTERATIONS:
+        # What is written by hand is written to be asked about, whether or not its text was drawn.
+        chosen = draw(intact, SHARE_ALTERED) if alteration.alter else _draw_written(known, alteration, limit)
+        for each in chosen:
+            asks += _alter(each, alteration, seed, is_pair=is_pair, asked=each.id in drawn)
+    worse = draw([each for each in taken if each.truth is Verdict.LOSS], SHARE_SPOKEN)
+    # Beside them stands the same with as many words that ask for nothing: what is measured is the order, not its length.
+    asks += [_make(each, Part.INJECTED, "", each.say_otherwise(add_fillers(each)), seed) for each in worse]
+    for injection in load_injections():
+        for each in generator.sample(worse, min(len(worse), math.ceil(len(taken) / ITEMS_PER_WAY))):
+            told = each.say_otherwise(injection.add(each, form))
+            asks.append(_make(each, Part.INJECTED, injection.name, told, seed, control=f"{seed}/{each.id}|{Part.INJECTED}"))
+    for each in draw(taken, SHARE_AGAIN):
+        again = [(Part.AGAIN, f"time {number + 2}") for number in range(TIMES_AGAIN)]
+        for part, way in (*again, (Part.REORDERED, "")):
+            name = f"{seed}/{each.id}{AGAIN}, {way or part}"
+            asks.append(Ask(name, part, way, each.id, each, f"{seed}/{each.id}"))
+    for language in languages:
+        for each in known:
+            if language in each.variants:
+                told = each.say_otherwise(each.variants[language])
+                if is_pair:
+                    told = told.model_copy(update={"golden": each.variants[f"{language}{OTHER_SIDE}"]})
+                asks += _with_control(each, Part.LANGUAGE, language, told, seed, asked=each.id in drawn)
+    return list({ask.name: ask for ask in asks}.values())
+
+
+def _draw_written(known: Sequence[KnownAnswer], alteration: Alteration, limit: int) -> list[KnownAnswer]:
+    """Those with a variant by hand; fewer where the audit is small."""
+    written = [each for each in known if alteration.name in each.variants]
+    return written[: max(10, math.ceil(limit * SHARE_ALTERED))]
+
+
+def _alter(each: KnownAnswer, alteration: Alteration, seed: int, *, is_pair: bool, asked: bool) -> Iterator[Ask]:
+    words = alteration.apply(each)
+    if words is None:
+        return
+    beside: tuple[Said, ...] = alteration.control(each) if alteration.control else each.subject
+    told = each.say_otherwise(words)
+    if is_pair:
+        equal = told.model_copy(update={"golden": beside, "truth": Verdict.TIE})
+        yield _make(each, Part.ALTERED, alteration.name, equal, seed)
+    elif alteration.control:
+        control = _make(each, Part.ALTERED, f"{alteration.name}, control", each.say_otherwise(beside), seed)
+        yield control
+        yield _make(each, Part.ALTERED, alteration.name, told, seed, control=control.name)
+    else:
+        yield from _with_control(each, Part.ALTERED, alteration.name, told, seed, asked=asked)
+
+
+def _with_control(each: KnownAnswer, part: Part, way: str, told: KnownAnswer, seed: int, *, asked: bool) -> Iterator[Ask]:
+    """The altered text, and the plain one where it is not asked about as a known answer."""
+    control = f"{seed}/{each.id}" if asked else f"{seed}/{each.id}|plain"
+    if not asked:
+        yield replace(_make(each, part, "plain", each, seed), name=control)
+    yield _make(each, part, way, told, seed, control=control)
+
+
+def _make(each: KnownAnswer, part: Part, way: str, told: KnownAnswer, seed: int, control: str = "") -> Ask:
+    return Ask(f"{seed}/{each.id}|{way or part}", part, way, each.id, told, control)

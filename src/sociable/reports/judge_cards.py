@@ -1,0 +1,213 @@
+"""What an audit found of judges: a page of its own, and what stands beside every score that such a judge gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sociable.core.errors import DataError
+from sociable.core.plots import IntervalPlot, Mark
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Column,
+    Document,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Tone,
+    format_figure,
+    format_with_interval,
+)
+from sociable.judging.auditing.card import Breakdown, Finding, JudgeCard, KindCard, load_card
+from sociable.judging.auditing.findings import AGAIN, FALSE_ALARMS, FIRST, INJECTION, REORDERED, RIGHT, UNREADABLE
+
+_EXPLAINED = {
+    RIGHT: "share of known answers that it gave; below .9 is a fault",
+    FIRST: "share of the first side's preferences less the second's",
+    INJECTION: "share of verdicts moved in favour of a text that speaks to its judge, less those moved against it",
+    AGAIN: "share of verdicts that changed when asked again; above .05 is a fault",
+    REORDERED: "share of verdicts that changed with the criteria in another order; above .05 is a fault",
+    UNREADABLE: "share of replies that could not be read; above .05 is a fault",
+}
+_SHOWN_IN_SUMMARY = (RIGHT, FIRST, "padded", INJECTION, AGAIN)
+
+
+def make_cards_document(cards: Sequence[JudgeCard]) -> Document:
+    """The page on one or several judges of a benchmark."""
+    first = cards[0]
+    sections = [section for card in cards for section in _show_card(card, several=len(cards) > 1)]
+    return Document(
+        title="Judges audited" if len(cards) > 1 else "Judge audited",
+        subtitle=f"{', '.join(card.judge for card in cards)} on {first.benchmark} {first.version}, {first.created[:10]}",
+        summary=make_cards_table(cards),
+        sections=sections,
+        details=[
+            ("benchmark", f"{first.benchmark} {first.version}"),
+            *((f"{name} digest", value) for name, value in first.digests.items()),
+            *((f"sampling of {card.judge}", str(dict(card.sampling))) for card in cards if card.sampling),
+            ("seed", str(first.seed)),
+            ("packages", ", ".join(f"{name} {version}" for name, version in first.packages.items())),
+        ],
+    )
+
+
+def make_cards_table(cards: Sequence[JudgeCard]) -> Table:
+    """One row a judge and kind of judging: the figures that stand beside scores, and what is at fault."""
+    rows = []
+    for card in cards:
+        for kind in card.kinds:
+            found = {finding.row: finding for finding in kind.findings}
+            cells = [_write(found.get(row)) for row in _SHOWN_IN_SUMMARY]
+            rows.append(Row([card.judge, kind.kind, str(kind.asked), *cells, _list_faults(kind)]))
+    titles = ("Right", "First side", "Padded", "Told what to say", "Changed when asked again")
+    return Table(
+        "What judges are worth",
+        [
+            Column("Judge"),
+            Column("Judging of"),
+            Column("Asked", True),
+            *(Column(title, True, _EXPLAINED.get(row, "")) for title, row in zip(titles, _SHOWN_IN_SUMMARY, strict=True)),
+            Column("Faults"),
+        ],
+        rows,
+        f"95% intervals by cluster. Faults: beyond chance after Benjamini and Hochberg over all tests of a judge, of which "
+        f"{FALSE_ALARMS:.0%} at most are false alarms. {MISSING} : not asked, or nothing that could be read.",
+    )
+
+
+def _write(finding: Finding | None) -> str:
+    return MISSING if finding is None else format_with_interval(finding.value, finding.low, finding.high, 2)
+
+
+def _list_faults(kind: KindCard) -> str:
+    if not kind.findings:
+        return "nothing readable" if kind.asked else "not asked"
+    return ", ".join(finding.row for finding in kind.findings if finding.lit) or "none found"
+
+
+def _show_card(card: JudgeCard, *, several: bool) -> Iterator[Section]:
+    named = f": {card.judge}" if several else ""
+    for kind in card.kinds:
+        yield Section(f"{kind.kind.capitalize()}{named}", list(_show_kind(kind)))
+
+
+def _show_kind(kind: KindCard) -> Iterator[Block]:
+    rests = f"It decides {', '.join(kind.metrics)}." if kind.metrics else ""
+    yield Paragraph(f"{rests} {kind.asked} things were asked.".strip())
+    if kind.missing:
+        yield Callout(f"{kind.missing} things could not be asked: the calls failed. Resume the audit to ask them.", Tone.WARNING)
+    if not kind.asked:
+        return
+    if not kind.findings:
+        yield Callout(f"None of {kind.unread} replies could be read: no number can be made of them.", Tone.BAD)
+        return
+    if kind.unread:
+        yield Callout(
+            f"{kind.unread} of {kind.asked} replies could not be read, and are in no figure but their own.", Tone.WARNING
+        )
+    lit = [finding for finding in kind.findings if finding.lit]
+    if lit:
+        yield Callout(f"At fault: {', '.join(finding.row for finding in lit)}.", Tone.BAD)
+    else:
+        yield Callout("No fault was found that chance does not explain.", Tone.GOOD)
+    yield _make_findings_table(kind.findings)
+    biases = [finding for finding in kind.findings if finding.bias not in ("accuracy", "stability", "unreadable")]
+    if biases:
+        marks = [Mark(finding.row, finding.value, finding.low, finding.high) for finding in biases]
+        yield IntervalPlot("How far what should not matter moves verdicts", "difference of shares", marks, reference=0.0)
+    for caption, parts in (
+        ("Right, by what was damaged", kind.by_damage),
+        ("Right, by how much was damaged", kind.by_size),
+        ("Right, by how the known answer was made", kind.by_origin),
+        ("Moved in favour of a text that speaks to its judge, by how it speaks", kind.by_injection),
+    ):
+        if parts:
+            yield _make_breakdown_table(caption, parts)
+
+
+def _make_findings_table(findings: Sequence[Finding]) -> Table:
+    rows = [
+        Row(
+            [
+                finding.row,
+                finding.bias,
+                _write(finding),
+                str(finding.items),
+                _write_p(finding.p),
+                _write_p(finding.adjusted),
+                format_figure(finding.smallest, 2),
+                "fault" if finding.lit else "",
+            ],
+            emphasis=finding.lit,
+        )
+        for finding in findings
+    ]
+    return Table(
+        "All that was tested",
+        [
+            Column("Row"),
+            Column("Of"),
+            Column("Found", True, "a share; or a difference of shares, with what was done less without it"),
+            Column("Items", True),
+            Column("p", True),
+            Column("adjusted", True, "after Benjamini and Hochberg, over all tests of the card"),
+            Column("Could have been found", True, "the smallest fault that is found in four of five audits of this size"),
+            Column(""),
+        ],
+        rows,
+        "Right: below .9 is a fault. Changed when asked again, and unreadable: above .05. All others: any difference from 0.",
+    )
+
+
+def _write_p(p: float | None) -> str:
+    return "< 0.001" if p is not None and p < 0.001 else format_figure(p)
+
+
+def _make_breakdown_table(caption: str, parts: Sequence[Breakdown]) -> Table:
+    rows = [Row([part.group, str(part.items), format_with_interval(part.value, part.low, part.high, 2)]) for part in parts]
+    return Table(caption, [Column(""), Column("Items", True), Column("Share", True)], rows)
+
+
+NOT_AUDITED = "not audited"
+
+
+def find_cards(folder: Path, benchmark: str, version: str) -> dict[str, JudgeCard]:
+    """The newest card of each judge of a benchmark, in a run folder or in folders beside it."""
+    files = [*folder.glob("judge-card*.json"), *folder.absolute().parent.glob("*/judge-card*.json")]
+    found: dict[str, JudgeCard] = {}
+    for file in files:
+        try:
+            card = load_card(file)
+        except DataError:
+            continue  # A damaged card is none; `sociable audit-judge` says so when it is asked.
+        is_newer = card.judge not in found or found[card.judge].created < card.created
+        if (card.benchmark, card.version) == (benchmark, version) and is_newer:
+            found[card.judge] = card
+    return found
+
+
+def describe_judges(manifest: Mapping[str, Any], cards: Mapping[str, JudgeCard]) -> str:
+    """What stands beside judged scores: who judged, and what an audit found of them; empty where nobody judged."""
+    told = []
+    for judge in manifest["models"]["judges"]:
+        card = cards.get(judge)
+        if card is None:
+            told.append(f"{judge}: {NOT_AUDITED}")
+            continue
+        others = card.digests.get("prompts") != manifest["digests"].get("prompts")
+        figures = "; ".join(_describe_kind(kind) for kind in card.kinds)
+        told.append(f"{judge}: {figures}{' (audited with other prompts)' if others else ''}")
+    return f"Judged by {'. '.join(told)}." if told else ""
+
+
+def _describe_kind(kind: KindCard) -> str:
+    right = kind.find(RIGHT)
+    if right is None:
+        return f"{kind.kind}: {'nothing readable' if kind.asked else NOT_AUDITED}"
+    lit = [finding for finding in kind.findings if finding.lit and finding.row != RIGHT]
+    faults = f", at fault: {', '.join(finding.row for finding in lit)}" if lit else ""
+    return f"{kind.kind} right in {format_with_interval(right.value, right.low, right.high, 2)} of {right.items}{faults}"
