@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from sociable.api.folders import name_new_folder
+from sociable.api.judges import audit_judges
 from sociable.api.runs import make_report_document, run, write_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document
 from sociable.engine.opening import Watch
 from sociable.engine.registry import build_model, find_benchmark
 from sociable.engine.settings import RoleSettings
+from sociable.reports.judge_cards import make_cards_document
 
 SMALL_MODEL = "local/smollm2"
+ERRING_JUDGE = "reference/rule@0.2"
 
 
 def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
@@ -23,6 +26,22 @@ def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch
     folder = Path(out) if out else name_new_folder("demo", benchmark)
     results = [run(benchmark, f"reference/{agent}", out=folder / agent, watch=watch, **found.demo) for agent in found.demo_agents]
     return write_document(make_report_document(results), folder / "report.html"), folder / "report.html"
+
+
+def demo_audit(benchmark: str, out: str | Path, *, watch: Watch | None = None) -> tuple[Document, Document, Path]:
+    """Audits a rule that errs in a fifth of all cases, and has it judge a run.
+
+    Returns the table of its card, the report of the run, beside whose judged scores the card's figures stand, and the report's path.
+    """
+    found, folder = find_benchmark(benchmark), Path(out)
+    cards = audit_judges(benchmark, [ERRING_JUDGE], out=folder / "audit", watch=watch)
+    settings = {**found.demo, "judges": (ERRING_JUDGE,)}
+    result = run(benchmark, "reference/oracle", out=folder / "oracle", watch=watch, **settings)
+    return (
+        make_cards_document(cards),
+        write_document(make_report_document(result), folder / "report.html"),
+        folder / "report.html",
+    )
 
 
 def load_small_model() -> None:

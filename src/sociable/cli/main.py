@@ -59,11 +59,19 @@ def demo(
 ) -> None:
     """Run the reference agents of a benchmark and show their scores; then a small language model on a few cases. No key."""
     from sociable.engine.registry import find_benchmark
+    from sociable.engine.study import JudgeAudited
 
     with show_progress() as progress:
         document, path = api.demonstration.demo(out, benchmark, watch=progress)
     print_summary(document)
     say(f"Report: {path}")
+    if issubclass(find_benchmark(benchmark).load_study_type(), JudgeAudited):
+        say(f"\n{api.demonstration.ERRING_JUDGE}, a judge that errs in a fifth of all cases: its card, and a run that it judged.")
+        with show_progress() as progress:
+            card, document, judged = api.demonstration.demo_audit(benchmark, path.parent / "audited", watch=progress)
+        print_summary(card)
+        print_summary(document)
+        say(f"Report: {judged}")
     shown = [
         name for name in (("hsii", "agentsense") if benchmark == "hsii" else (benchmark,)) if find_benchmark(name).demo_cases
     ]

@@ -19,17 +19,25 @@ from sociable.judging.rubric import Rubric
 from sociable.people.agreement import show_people
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import find_differences
+from sociable.reports.judge_cards import describe_judges, find_cards, show_judges
 
 
 def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
     """The report on one or several runs of a benchmark."""
     runs, views = _label_runs(runs), benchmark.load_views()
     rubrics = dict.fromkeys(filter(None, (run.manifest["settings"].get("rubric") for run in runs)))
+    summary, cards = views.show_summary(runs), find_cards([Path(run.folder) for run in runs], benchmark.name, benchmark.version)
+    judged = " ".join(dict.fromkeys(filter(None, (describe_judges(run, cards) for run in runs))))
     return Document(
         title=benchmark.title,
         subtitle=_make_subtitle(benchmark, runs),
-        summary=views.show_summary(runs),
-        sections=[*views.show_sections(runs), *(_show_rubric(find_rubric(name), runs) for name in rubrics), *_show_people(runs)],
+        summary=replace(summary, note=f"{summary.note} {judged}".strip()),
+        sections=[
+            *views.show_sections(runs),
+            *(_show_rubric(find_rubric(name), runs) for name in rubrics),
+            *_show_people(runs),
+            *show_judges(runs, cards),
+        ],
         details=[detail for run in runs for detail in _list_details(run, several=len(runs) > 1)],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from sociable.core.view import (
     format_figure,
     format_with_interval,
 )
-from sociable.judging.auditing.card import Breakdown, Finding, JudgeCard, KindCard, load_card
+from sociable.engine.result import RunResult
+from sociable.engine.study import JudgeAudited
+from sociable.judging.auditing.card import CARD_FILE, Breakdown, Finding, JudgeCard, KindCard, load_card
 from sociable.judging.auditing.findings import AGAIN, FALSE_ALARMS, FIRST, INJECTION, REORDERED, RIGHT, UNREADABLE
 
 _EXPLAINED = {
@@ -92,10 +95,10 @@ def _list_faults(kind: KindCard) -> str:
 def _show_card(card: JudgeCard, *, several: bool) -> Iterator[Section]:
     named = f": {card.judge}" if several else ""
     for kind in card.kinds:
-        yield Section(f"{kind.kind.capitalize()}{named}", list(_show_kind(kind)))
+        yield Section(f"{kind.kind.capitalize()}{named}", list(_show_kind(kind, card.judge)))
 
 
-def _show_kind(kind: KindCard) -> Iterator[Block]:
+def _show_kind(kind: KindCard, judge: str) -> Iterator[Block]:
     rests = f"It decides {', '.join(kind.metrics)}." if kind.metrics else ""
     yield Paragraph(f"{rests} {kind.asked} things were asked.".strip())
     if kind.missing:
@@ -103,7 +106,8 @@ def _show_kind(kind: KindCard) -> Iterator[Block]:
     if not kind.asked:
         return
     if not kind.findings:
-        yield Callout(f"None of {kind.unread} replies could be read: no number can be made of them.", Tone.BAD)
+        said = f"{judge}, {kind.kind}: none of {kind.unread} replies could be read: no number can be made of them."
+        yield Callout(said, Tone.BAD)
         return
     if kind.unread:
         yield Callout(
@@ -111,9 +115,9 @@ def _show_kind(kind: KindCard) -> Iterator[Block]:
         )
     lit = [finding for finding in kind.findings if finding.lit]
     if lit:
-        yield Callout(f"At fault: {', '.join(finding.row for finding in lit)}.", Tone.BAD)
+        yield Callout(f"{judge}, {kind.kind}: at fault: {', '.join(finding.row for finding in lit)}.", Tone.BAD)
     else:
-        yield Callout("No fault was found that chance does not explain.", Tone.GOOD)
+        yield Callout(f"{judge}, {kind.kind}: no fault was found that chance does not explain.", Tone.GOOD)
     yield _make_findings_table(kind.findings)
     biases = [finding for finding in kind.findings if finding.bias not in ("accuracy", "stability", "unreadable")]
     if biases:
@@ -172,36 +176,57 @@ def _make_breakdown_table(caption: str, parts: Sequence[Breakdown]) -> Table:
     return Table(caption, [Column(""), Column("Items", True), Column("Share", True)], rows)
 
 
+log = logging.getLogger("sociable")
+
+CARD_STEM = CARD_FILE.removesuffix(".json")
 NOT_AUDITED = "not audited"
 
 
-def find_cards(folder: Path, benchmark: str, version: str) -> dict[str, JudgeCard]:
-    """The newest card of each judge of a benchmark, in a run folder or in folders beside it."""
-    files = [*folder.glob("judge-card*.json"), *folder.absolute().parent.glob("*/judge-card*.json")]
+def find_cards(folders: Sequence[Path], benchmark: str, version: str) -> dict[str, JudgeCard]:
+    """The newest card of each judge of a benchmark, in run folders or in folders beside them."""
+    files = {file for folder in folders for file in folder.glob(f"{CARD_STEM}*.json")}
+    files |= {file for parent in {folder.absolute().parent for folder in folders} for file in parent.glob(f"*/{CARD_STEM}*.json")}
     found: dict[str, JudgeCard] = {}
-    for file in files:
+    for file in sorted(files):
         try:
             card = load_card(file)
-        except DataError:
-            continue  # A damaged card is none; `sociable audit-judge` says so when it is asked.
+        except DataError as problem:
+            log.warning("%s", problem)
+            continue
         is_newer = card.judge not in found or found[card.judge].created < card.created
         if (card.benchmark, card.version) == (benchmark, version) and is_newer:
             found[card.judge] = card
     return found
 
 
-def describe_judges(manifest: Mapping[str, Any], cards: Mapping[str, JudgeCard]) -> str:
+def describe_judges(run: RunResult, cards: Mapping[str, JudgeCard]) -> str:
     """What stands beside judged scores: who judged, and what an audit found of them; empty where nobody judged."""
-    told = []
-    for judge in manifest["models"]["judges"]:
-        card = cards.get(judge)
-        if card is None:
-            told.append(f"{judge}: {NOT_AUDITED}")
+    manifest, told = run.manifest, []
+    for judge in _list_judges(manifest):
+        if judge not in cards:
+            told.append(f"{judge} ({NOT_AUDITED})")
             continue
-        others = card.digests.get("prompts") != manifest["digests"].get("prompts")
-        figures = "; ".join(_describe_kind(kind) for kind in card.kinds)
-        told.append(f"{judge}: {figures}{' (audited with other prompts)' if others else ''}")
-    return f"Judged by {'. '.join(told)}." if told else ""
+        card = cards[judge]
+        differs = _find_difference(manifest, card)
+        figures = [_describe_kind(kind) for kind in card.kinds if any(run.estimate(metric) for metric in kind.metrics)]
+        told.append(f"{judge} ({'; '.join([*(figures or [NOT_AUDITED]), *([differs] if differs else [])])})")
+    return f"Judged by {', '.join(told)}." if told else ""
+
+
+def _list_judges(manifest: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys([*manifest["models"]["judges"], *manifest.get("rubric", {}).get("raters", ())]))
+
+
+def _find_difference(manifest: Mapping[str, Any], card: JudgeCard) -> str:
+    """How a judge was asked otherwise in its audit than in a run; empty where it was not."""
+    sampling = {
+        **manifest["sampling"],
+        **{f"judge {name}": own for name, own in manifest.get("rubric", {}).get("sampling", {}).items()},
+    }
+    if card.digests.get("prompts") != manifest["digests"].get("prompts"):
+        return "audited with other prompts"
+    own = sampling.get(f"judge {card.judge}")
+    return "audited with another sampling" if card.sampling and own and dict(card.sampling) != own else ""
 
 
 def _describe_kind(kind: KindCard) -> str:
@@ -209,5 +234,19 @@ def _describe_kind(kind: KindCard) -> str:
     if right is None:
         return f"{kind.kind}: {'nothing readable' if kind.asked else NOT_AUDITED}"
     lit = [finding for finding in kind.findings if finding.lit and finding.row != RIGHT]
-    faults = f", at fault: {', '.join(finding.row for finding in lit)}" if lit else ""
-    return f"{kind.kind} right in {format_with_interval(right.value, right.low, right.high, 2)} of {right.items}{faults}"
+    faults = f", moved by: {', '.join(finding.row for finding in lit)}" if lit else ""
+    shown = format_with_interval(right.value, right.low, right.high, 2)
+    return f"{kind.kind}: right in {shown} of {right.items} known answers{faults}"
+
+
+def show_judges(runs: Sequence[RunResult], cards: Mapping[str, JudgeCard]) -> list[Section]:
+    """The section on the cards of all who judged some runs; none where nobody judged."""
+    judges = dict.fromkeys(judge for run in runs for judge in _list_judges(run.manifest))
+    blocks: list[Block] = []
+    if own := [cards[judge] for judge in judges if judge in cards]:
+        blocks.append(make_cards_table(own))
+    if others := [judge for judge in judges if judge not in cards]:
+        command = f"sociable audit-judge {runs[0].manifest['benchmark']} --judge {others[0]}"
+        remedy = f" To know what its verdicts are worth: {command}" if isinstance(runs[0].study, JudgeAudited) else ""
+        blocks.append(Callout(f"Not audited: {', '.join(others)}.{remedy}", Tone.WARNING))
+    return [Section("Judges", blocks)] if blocks else []
