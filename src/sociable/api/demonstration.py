@@ -31,12 +31,12 @@ def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch
 def demo_audit(benchmark: str, out: str | Path, *, watch: Watch | None = None) -> tuple[Document, Document, Path]:
     """Audits a rule that errs in a fifth of all cases, and has it judge a run.
 
-    Returns the table of its card, the report of the run, beside whose judged scores the card's figures stand, and the report's path.
+    Returns its card, the report of the run, in which the card's figures stand beside what it judged, and the report's path.
     """
     found, folder = find_benchmark(benchmark), Path(out)
     cards = audit_judges(benchmark, [ERRING_JUDGE], out=folder / "audit", watch=watch)
     settings = {**found.demo, "judges": (ERRING_JUDGE,)}
-    result = run(benchmark, "reference/oracle", out=folder / "oracle", watch=watch, **settings)
+    result = run(benchmark, f"reference/{found.demo_agents[0]}", out=folder / "judged", watch=watch, **settings)
     return (
         make_cards_document(cards),
         write_document(make_report_document(result), folder / "report.html"),
