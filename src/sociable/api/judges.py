@@ -16,7 +16,7 @@ from typing import TypedDict
 from pydantic import ValidationError
 from typing_extensions import Unpack
 
-from sociable.api.runs import make_settings, write_document
+from sociable.api.runs import load_result, make_settings, write_document
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import RecordFile, hold_lock, write_atomically
 from sociable.core.view import Document
@@ -31,13 +31,16 @@ from sociable.engine.judge_audit import (
     make_cards,
     open_audit,
 )
+from sociable.engine.judge_people import make_people_kinds
 from sociable.engine.opening import Watch, describe_packages, make_paths_absolute
 from sociable.engine.phases import Progress
 from sociable.engine.settings import RoleSettings, change_settings, make_folder_name, read_roles_and_prices
 from sociable.judging.auditing.card import CARD_FILE, AuditAnswer, JudgeCard, load_card
+from sociable.judging.auditing.labelled_sets import read_labelled_set
 from sociable.judging.auditing.plan import USUAL_KNOWN
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget, Price
+from sociable.people.judged_again import list_checked_items
 from sociable.reports.estimates import make_usage_table, sum_calls
 from sociable.reports.judge_cards import make_cards_document
 
@@ -65,6 +68,8 @@ def audit_judges(
     kinds: Sequence[str] = (),
     languages: Sequence[str] = (),
     known: int = USUAL_KNOWN,
+    people: Sequence[str | Path] = (),
+    corrections: Sequence[str | Path] = (),
     config: str | Path | None = None,
     watch: Watch | None = None,
     **settings: Unpack[AuditOptions],
@@ -73,10 +78,13 @@ def audit_judges(
 
     They are asked with the benchmark's own prompts about texts of each of its ``kinds`` of judging whose right verdict is known
     (``known`` of each at the most), and about some of them again: said otherwise, with orders to the judge, in other
-    ``languages``. The folder (``out``, or a new one under ``runs``) holds everything else; where it holds the same audit already,
-    it goes on. Raises InputError before anything is spent, and RunStopped when the audit ended early and can be resumed.
+    ``languages``; and about what people have judged, in published sets (``people``: files or folders, in one of the layouts of
+    ``judging.auditing.labelled_sets``) and on the sheets of runs (``corrections``: their folders).
+
+    The folder (``out``, or a new one under ``runs``) holds everything else; where it holds the same audit already, it goes on.
+    Raises InputError before anything is spent, and RunStopped when the audit ended early and can be resumed.
     """
-    asked = make_audit_settings(benchmark, judges, kinds, languages, known, config, **settings)
+    asked = make_audit_settings(benchmark, judges, kinds, languages, known, people, corrections, config, **settings)
     folder = Path(out) if out else name_audit_folder(benchmark)
     return run_audit(asked, folder, watch=watch)
 
@@ -87,6 +95,8 @@ def make_audit_settings(
     kinds: Sequence[str] = (),
     languages: Sequence[str] = (),
     known: int = USUAL_KNOWN,
+    people: Sequence[str | Path] = (),
+    corrections: Sequence[str | Path] = (),
     config: str | Path | None = None,
     **settings: Unpack[AuditOptions],
 ) -> AuditSettings:
@@ -94,7 +104,21 @@ def make_audit_settings(
     if known < 1:
         raise InputError("--known takes a number of at least 1.")
     run = make_settings(benchmark, config, model="nobody", judges=tuple(judges), **settings)
-    return AuditSettings(run=make_paths_absolute(run), kinds=tuple(kinds), languages=tuple(languages), known=known)
+    return AuditSettings(
+        run=make_paths_absolute(run),
+        kinds=tuple(kinds),
+        languages=tuple(languages),
+        known=known,
+        people=tuple(str(Path(each).resolve()) for each in people),
+        corrections=tuple(str(Path(each).resolve()) for each in corrections),
+    )
+
+
+def _open(settings: AuditSettings, *, build: bool = True) -> OpenAudit:
+    """The audit with all that people have judged."""
+    sets = [kind for path in settings.people for kind in make_people_kinds(read_labelled_set(Path(path)))]
+    checked = [kind for path in settings.corrections for kind in list_checked_items(load_result(path, scored=False))]
+    return open_audit(settings, [*sets, *checked], build=build)
 
 
 def name_audit_folder(benchmark: str) -> Path:
@@ -109,7 +133,7 @@ def is_judge_audit(folder: str | Path) -> bool:
 
 def estimate_audit(settings: AuditSettings) -> Document:
     """The calls, tokens and price of an audit. Spends nothing."""
-    opened = open_audit(settings, build=False)
+    opened = _open(settings, build=False)
     calls = [call for seat in opened.judges if seat.model for call in run_to_end(list_calls(opened.planned, seat))]
     asks = sum(len(each.asks) for each in opened.planned)
     note = "Tokens are estimated from characters, as if every reply gave its reason in two sentences."
@@ -123,7 +147,7 @@ def estimate_audit(settings: AuditSettings) -> Document:
 
 def run_audit(settings: AuditSettings, folder: Path, *, watch: Watch | None = None) -> list[JudgeCard]:
     """Begins an audit in ``folder``, or goes on with the same one there. Raises InputError where it is another."""
-    opened = open_audit(settings)
+    opened = _open(settings)
     if (folder / "manifest.json").exists():
         raise InputError(f"{folder} holds a run. Choose another --out for an audit.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -152,7 +176,7 @@ def resume_audit(
         before = record.settings.run
         changed = change_settings(before, max_cost=max_cost, **read_roles_and_prices(before, config))
         settings = record.settings.model_copy(update={"run": changed})
-        opened = open_audit(settings)
+        opened = _open(settings)
         _check_same(record, opened, path)
         write_atomically(path / AUDIT_FILE, record.model_copy(update={"settings": settings}).model_dump_json(indent=1) + "\n")
         return _go_on(opened, path, watch)
@@ -174,7 +198,7 @@ _MAY_CHANGE = {"max_cost", "max_connections", "prices", "roles", "base_url"}
 def _check_same(record: AuditRecord, opened: OpenAudit, folder: Path) -> None:
     """Raises InputError where the folder's audit is of other judges, data, prompts or questions."""
     before, now = record.settings, opened.settings
-    for name in ("kinds", "languages", "known"):
+    for name in ("kinds", "languages", "known", "people", "corrections"):
         if getattr(before, name) != getattr(now, name):
             raise InputError(f"{folder} holds an audit with other {name}. Choose another --out.")
     one, other = before.run.model_dump(), now.run.model_dump()

@@ -31,6 +31,13 @@ def audit_judge(
         shared.declare_option("--language", "NAME", "Also in another language: German, Spanish, Chinese; repeat for several."),
     ] = None,
     known: Annotated[int | None, shared.declare_option("--known", "N", _KNOWN)] = None,
+    people: Annotated[
+        list[Path] | None, shared.declare_option("--people", "PATH", "Also a set that people have judged; repeat for several.")
+    ] = None,
+    corrections: Annotated[
+        list[Path] | None,
+        shared.declare_option("--corrections", "DIR", "Also a run whose sheets people have filled in; repeatable."),
+    ] = None,
     config: shared.Config = None,
     dataset: shared.DatasetPath = None,
     skip_invalid: shared.SkipInvalid = None,
@@ -56,6 +63,8 @@ def audit_judge(
         kind or (),
         language or (),
         USUAL_KNOWN if known is None else known,
+        people or (),
+        corrections or (),
         config,
         **given,
     )

@@ -21,6 +21,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Usage
 from sociable.core.run_folder import RecordFile
 from sociable.engine.benchmark import Benchmark
+from sociable.engine.judge_people import PeopleKind, make_people_card
 from sociable.engine.opening import make_study_options
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.registry import build_seat, find_benchmark
@@ -31,7 +32,7 @@ from sociable.engine.study import JudgeAudited, JudgingKind
 from sociable.judging.auditing.alterations import LANGUAGES
 from sociable.judging.auditing.card import AuditAnswer, JudgeCard
 from sociable.judging.auditing.findings import adjust, make_kind_card, make_preference
-from sociable.judging.auditing.plan import USUAL_KNOWN, Ask, Part, plan_audit
+from sociable.judging.auditing.plan import USUAL_KNOWN, Ask, Part, plan_audit, plan_known
 from sociable.judging.pairwise import OrderVerdict
 from sociable.judging.reference import TASTES
 from sociable.models.limits import Budget, Price, find_price
@@ -108,6 +109,7 @@ def _make_answer(ask: Ask, kind: JudgingKind, judgment: Judgment, seat: Seat) ->
         verdict=judgment.verdict,
         preference=sum(read) / len(read) if is_read else None,
         first_side=sum(sides) / len(sides) if is_read and kind.has_sides and sides else None,
+        ratings=getattr(judgment, "ratings", {}),
         reason=judgment.reason,
         usage=judgment.usage,
     )
@@ -181,7 +183,11 @@ class AuditSettings(Record):
     """The kinds of judging; empty: all that the benchmark has."""
     languages: tuple[str, ...] = ()
     known: int = Field(default=USUAL_KNOWN, ge=1)
-    """Known answers of each kind, at the most."""
+    """Known answers of each kind, and items of each set that people have judged, at the most."""
+    people: tuple[str, ...] = ()
+    """Files or folders of texts that people have judged."""
+    corrections: tuple[str, ...] = ()
+    """Run folders with verdicts of people."""
 
 
 class AuditRecord(Record):
@@ -208,10 +214,10 @@ class OpenAudit:
     prices: Mapping[str, Price]
 
 
-def open_audit(settings: AuditSettings, *, build: bool = True) -> OpenAudit:
+def open_audit(settings: AuditSettings, judged_by_people: Sequence[PeopleKind] = (), *, build: bool = True) -> OpenAudit:
     """Benchmark, kinds and judges of the settings. Raises InputError and DataError before anything is spent.
 
-    Without ``build`` no model is built, and none needs a key.
+    ``judged_by_people`` are asked about as well. Without ``build`` no model is built, and none needs a key.
     """
     run = settings.run
     benchmark = find_benchmark(run.benchmark)
@@ -230,6 +236,7 @@ def open_audit(settings: AuditSettings, *, build: bool = True) -> OpenAudit:
     for language in settings.languages:
         if not any(ask.way == language for each in planned for ask in each.asks):
             raise InputError(f"Nothing is written in '{language}'; there are: {', '.join(LANGUAGES)}.")
+    planned += [PlannedKind(kind, plan_known(list(kind.list_known()), settings.known, run.seed)) for kind in judged_by_people]
     if build:
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     judges = [_seat(name, run, benchmark, build=build) for name in run.judges]
@@ -260,7 +267,16 @@ def make_cards(opened: OpenAudit, record: AuditRecord, file: RecordFile[AuditAns
     cards = []
     for seat in opened.judges:
         own = by_judge[seat.name]
-        kinds = [make_kind_card(each.kind.name, each.kind.metrics, each.asks, own[each.kind.name]) for each in opened.planned]
+        kinds = [
+            make_kind_card(each.kind.name, each.kind.metrics, each.asks, own[each.kind.name])
+            for each in opened.planned
+            if not isinstance(each.kind, PeopleKind)
+        ]
+        people = [
+            make_people_card(each.kind, each.asks, own[each.kind.name])
+            for each in opened.planned
+            if isinstance(each.kind, PeopleKind)
+        ]
         usage = sum((answer.usage for given in own.values() for answer in given.values()), Usage())
         price = opened.prices.get(seat.name)
         cards.append(
@@ -275,6 +291,7 @@ def make_cards(opened: OpenAudit, record: AuditRecord, file: RecordFile[AuditAns
                 seed=record.settings.run.seed,
                 known=record.settings.known,
                 kinds=adjust(kinds),
+                people=tuple(people),
                 usage=usage,
                 cost=price.compute_cost(usage) if price else None,
             )

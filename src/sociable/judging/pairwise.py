@@ -38,8 +38,8 @@ class Comparison:
 
     write: Callable[[str, str], Sequence[ChatMessage]]
     """Writes the messages about the first and the second text."""
-    count_points: Callable[[str], tuple[float, str]]
-    """The points a text earns by rule, whichever side it stands on, and why."""
+    count_points: Callable[[str], tuple[float, str]] | None = None
+    """The points a text earns by rule, whichever side it stands on, and why; None: there is no rule."""
 
 
 class OrderVerdict(Record):
@@ -87,6 +87,8 @@ def make_pair_question(pair: Pair, comparison: Comparison, *, subject_first: boo
         return read if subject_first or isinstance(read, Unread) else Answer(_SECOND_SIDE[read.value], read.reason)
 
     def apply_rule() -> Reading[Verdict]:
+        if comparison.count_points is None:
+            return Unread("these pairs have no rule")
         (subject, why_subject), (golden, why_golden) = map(comparison.count_points, (pair.subject, pair.golden))
         verdict = Verdict.TIE if subject == golden else Verdict.WIN if subject > golden else Verdict.LOSS
         return Answer(verdict, f"subject: {why_subject}; golden: {why_golden}")

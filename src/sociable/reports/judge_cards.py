@@ -82,7 +82,7 @@ def make_cards_table(cards: Sequence[JudgeCard]) -> Table:
     )
 
 
-def _write(finding: Finding | None) -> str:
+def _write(finding: Finding | Breakdown | None) -> str:
     return MISSING if finding is None else format_with_interval(finding.value, finding.low, finding.high, 2)
 
 
@@ -94,8 +94,53 @@ def _list_faults(kind: KindCard) -> str:
 
 def _show_card(card: JudgeCard, *, several: bool) -> Iterator[Section]:
     named = f": {card.judge}" if several else ""
+    if card.people:
+        yield Section(f"Beside people{named}", list(_show_people(card)))
     for kind in card.kinds:
         yield Section(f"{kind.kind.capitalize()}{named}", list(_show_kind(kind, card.judge)))
+
+
+def _show_people(card: JudgeCard) -> Iterator[Block]:
+    pairs = [each for each in card.people if not each.by_dimension]
+    rows = [
+        Row(
+            [
+                each.source,
+                each.layout,
+                str(each.items),
+                str(each.people),
+                _write(each.agreement),
+                _write(each.kappa),
+                format_figure(each.among, 2),
+                format_figure(each.first_side, 2),
+            ]
+        )
+        for each in pairs
+    ]
+    if rows:
+        yield Table(
+            "The judge and most people",
+            [
+                Column("Source"),
+                Column("Layout"),
+                Column("Items", True),
+                Column("People", True, "the most on one item"),
+                Column("Agreement", True, "share of items with the verdict of most people"),
+                Column("Cohen's κ", True, "the judge and most people, beyond chance"),
+                Column("Fleiss' κ", True, "people among themselves"),
+                Column("First side", True, "share of the first side's preferences less the second's"),
+            ],
+            rows,
+            "95% intervals. Items on which no verdict has more than half of the people are left out.",
+        )
+    for each in card.people:
+        if each.by_dimension:
+            yield _make_breakdown_table(
+                f"{each.source}: rank correlation with people's mean ratings", each.by_dimension, "Spearman's ρ"
+            )
+        for count, what in ((each.unread, "replies could not be read"), (each.missing, "things could not be asked")):
+            if count:
+                yield Callout(f"{each.source}: {count} {what}.", Tone.WARNING)
 
 
 def _show_kind(kind: KindCard, judge: str) -> Iterator[Block]:
@@ -171,9 +216,9 @@ def _write_p(p: float | None) -> str:
     return "< 0.001" if p is not None and p < 0.001 else format_figure(p)
 
 
-def _make_breakdown_table(caption: str, parts: Sequence[Breakdown]) -> Table:
+def _make_breakdown_table(caption: str, parts: Sequence[Breakdown], figure: str = "Share") -> Table:
     rows = [Row([part.group, str(part.items), format_with_interval(part.value, part.low, part.high, 2)]) for part in parts]
-    return Table(caption, [Column(""), Column("Items", True), Column("Share", True)], rows)
+    return Table(caption, [Column(""), Column("Items", True), Column(figure, True)], rows)
 
 
 log = logging.getLogger("sociable")

@@ -28,6 +28,8 @@ class AuditAnswer(Record):
     1 is yes. None: it could not be read."""
     first_side: float | None = None
     """How far it is for what stood first, whoever that was, from -1 to 1, the mean over both orders; None where nothing did."""
+    ratings: Mapping[str, int] = {}
+    """By dimension, where a participant was rated."""
     reason: str = ""
     usage: Usage = Usage()
 
@@ -86,6 +88,29 @@ class KindCard(Record):
         return next((finding for finding in self.findings if finding.row == row), None)
 
 
+class PeopleCard(Record):
+    """How far a judge agrees with people who have judged the same."""
+
+    source: str
+    """What people have judged, by its name."""
+    layout: str
+    items: int
+    people: int
+    """The most people on one item."""
+    unread: int
+    missing: int = 0
+    agreement: Breakdown | None = None
+    """The share of items on which it gives the verdict of most people."""
+    kappa: Breakdown | None = None
+    """Cohen's, between it and most people."""
+    among: float | None = None
+    """Fleiss' kappa of the people among themselves; None where one or none judged an item."""
+    first_side: float | None = None
+    """How far it is for what stands first, from -1 to 1."""
+    by_dimension: tuple[Breakdown, ...] = ()
+    """Spearman's correlation of its ratings with people's mean ratings."""
+
+
 class JudgeCard(Record):
     """``judge-card.json``."""
 
@@ -104,6 +129,7 @@ class JudgeCard(Record):
     known: int
     """The known answers of a kind that it was asked about, at the most."""
     kinds: tuple[KindCard, ...]
+    people: tuple[PeopleCard, ...] = ()
     usage: Usage = Usage()
     cost: float | None = None
     """US dollars; None where nobody wrote down the price."""

@@ -62,13 +62,9 @@ def plan_audit(
 
     ``form`` is the injections' (pair, question or rating), ``limit`` the number of known answers.
     """
-    generator = make_generator(seed, "audit", known[0].kind if known else "")
-    groups: dict[str, list[str]] = {}
-    for each in known:
-        groups.setdefault(f"{each.damage} {each.truth}", []).append(each.id)
-    drawn = draw_evenly(groups, limit, generator)
-    taken = [each for each in known if each.id in drawn]
-    asks = [Ask(f"{seed}/{each.id}", Part.KNOWN, "", each.id, each) for each in taken]
+    generator = make_generator(seed, "alterations", known[0].kind if known else "")
+    asks = plan_known(known, limit, seed)
+    taken, drawn = [ask.known for ask in asks], {ask.base for ask in asks}
 
     def draw(among: Sequence[KnownAnswer], share: float) -> list[KnownAnswer]:
         count = min(len(among), math.ceil(share * len(taken)))
@@ -101,6 +97,15 @@ def plan_audit(
                     told = told.model_copy(update={"golden": each.variants[f"{language}{OTHER_SIDE}"]})
                 asks += _with_control(each, Part.LANGUAGE, language, told, seed, asked=each.id in drawn)
     return list({ask.name: ask for ask in asks}.values())
+
+
+def plan_known(known: Sequence[KnownAnswer], limit: int, seed: int) -> list[Ask]:
+    """``limit`` known answers as they are, of every damage and truth as many as can be."""
+    groups: dict[str, list[str]] = {}
+    for each in known:
+        groups.setdefault(f"{each.damage} {each.truth}", []).append(each.id)
+    drawn = draw_evenly(groups, limit, make_generator(seed, "audit", known[0].kind if known else ""))
+    return [Ask(f"{seed}/{each.id}", Part.KNOWN, "", each.id, each) for each in known if each.id in drawn]
 
 
 def _draw_written(known: Sequence[KnownAnswer], alteration: Alteration, limit: int) -> list[KnownAnswer]:
