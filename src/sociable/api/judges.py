@@ -34,13 +34,14 @@ from sociable.engine.judge_audit import (
 from sociable.engine.judge_people import make_people_kinds
 from sociable.engine.opening import Watch, describe_packages, make_paths_absolute
 from sociable.engine.phases import Progress
-from sociable.engine.settings import RoleSettings, change_settings, make_folder_name, read_roles_and_prices
+from sociable.engine.settings import RoleSettings, change_settings, make_folder_name, read_roles_and_prices, strip_endpoint
 from sociable.judging.auditing.card import CARD_FILE, AuditAnswer, JudgeCard, load_card
 from sociable.judging.auditing.labelled_sets import read_labelled_set
 from sociable.judging.auditing.plan import USUAL_KNOWN
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget, Price
-from sociable.people.judged_again import list_checked_items
+from sociable.people.judged_again import OwnFamily, list_checked_items, list_own_family
+from sociable.reports.comparison import find_differences
 from sociable.reports.estimates import make_usage_table, sum_calls
 from sociable.reports.judge_cards import make_cards_document
 
@@ -70,6 +71,8 @@ def audit_judges(
     known: int = USUAL_KNOWN,
     people: Sequence[str | Path] = (),
     corrections: Sequence[str | Path] = (),
+    same_family: str | Path | None = None,
+    other_family: str | Path | None = None,
     config: str | Path | None = None,
     watch: Watch | None = None,
     **settings: Unpack[AuditOptions],
@@ -79,12 +82,16 @@ def audit_judges(
     They are asked with the benchmark's own prompts about texts of each of its ``kinds`` of judging whose right verdict is known
     (``known`` of each at the most), and about some of them again: said otherwise, with orders to the judge, in other
     ``languages``; and about what people have judged, in published sets (``people``: files or folders, in one of the layouts of
-    ``judging.auditing.labelled_sets``) and on the sheets of runs (``corrections``: their folders).
+    ``judging.auditing.labelled_sets``) and on the sheets of runs (``corrections``: their folders). Of two runs that other judges
+    have judged, of a model of the judges' own family (``same_family``) and of another (``other_family``), it is measured whether
+    they are kinder to the first.
 
     The folder (``out``, or a new one under ``runs``) holds everything else; where it holds the same audit already, it goes on.
     Raises InputError before anything is spent, and RunStopped when the audit ended early and can be resumed.
     """
-    asked = make_audit_settings(benchmark, judges, kinds, languages, known, people, corrections, config, **settings)
+    asked = make_audit_settings(
+        benchmark, judges, kinds, languages, known, people, corrections, same_family, other_family, config, **settings
+    )
     folder = Path(out) if out else name_audit_folder(benchmark)
     return run_audit(asked, folder, watch=watch)
 
@@ -97,12 +104,16 @@ def make_audit_settings(
     known: int = USUAL_KNOWN,
     people: Sequence[str | Path] = (),
     corrections: Sequence[str | Path] = (),
+    same_family: str | Path | None = None,
+    other_family: str | Path | None = None,
     config: str | Path | None = None,
     **settings: Unpack[AuditOptions],
 ) -> AuditSettings:
     """The settings of an audit. Raises InputError."""
     if known < 1:
         raise InputError("--known takes a number of at least 1.")
+    if (same_family is None) != (other_family is None):
+        raise InputError("--same-family and --other-family go together: two runs on the same cases, judged by the same others.")
     run = make_settings(benchmark, config, model="nobody", judges=tuple(judges), **settings)
     return AuditSettings(
         run=make_paths_absolute(run),
@@ -111,6 +122,7 @@ def make_audit_settings(
         known=known,
         people=tuple(str(Path(each).resolve()) for each in people),
         corrections=tuple(str(Path(each).resolve()) for each in corrections),
+        family=tuple(str(Path(each).resolve()) for each in (same_family, other_family) if each),
     )
 
 
@@ -118,7 +130,16 @@ def _open(settings: AuditSettings, *, build: bool = True) -> OpenAudit:
     """The audit with all that people have judged."""
     sets = [kind for path in settings.people for kind in make_people_kinds(read_labelled_set(Path(path)))]
     checked = [kind for path in settings.corrections for kind in list_checked_items(load_result(path, scored=False))]
-    return open_audit(settings, [*sets, *checked], build=build)
+    return open_audit(settings, [*sets, *checked, *_list_own_family(settings)], build=build)
+
+
+def _list_own_family(settings: AuditSettings) -> list[OwnFamily]:
+    if not settings.family:
+        return []
+    own, other = (load_result(path, scored=False) for path in settings.family)
+    if different := find_differences(own, other):
+        raise InputError(f"{own.folder} and {other.folder} are not comparable: {'; '.join(different)}.")
+    return list_own_family(own, other, list(map(strip_endpoint, settings.run.judges)))
 
 
 def name_audit_folder(benchmark: str) -> Path:
@@ -198,7 +219,7 @@ _MAY_CHANGE = {"max_cost", "max_connections", "prices", "roles", "base_url"}
 def _check_same(record: AuditRecord, opened: OpenAudit, folder: Path) -> None:
     """Raises InputError where the folder's audit is of other judges, data, prompts or questions."""
     before, now = record.settings, opened.settings
-    for name in ("kinds", "languages", "known", "people", "corrections"):
+    for name in ("kinds", "languages", "known", "people", "corrections", "family"):
         if getattr(before, name) != getattr(now, name):
             raise InputError(f"{folder} holds an audit with other {name}. Choose another --out.")
     one, other = before.run.model_dump(), now.run.model_dump()

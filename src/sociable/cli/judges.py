@@ -38,6 +38,13 @@ def audit_judge(
         list[Path] | None,
         shared.declare_option("--corrections", "DIR", "Also a run whose sheets people have filled in; repeatable."),
     ] = None,
+    same_family: Annotated[
+        Path | None,
+        shared.declare_option("--same-family", "DIR", "A run of a model of the judge's own family, judged by others."),
+    ] = None,
+    other_family: Annotated[
+        Path | None, shared.declare_option("--other-family", "DIR", "With it: the same of another family's model.")
+    ] = None,
     config: shared.Config = None,
     dataset: shared.DatasetPath = None,
     skip_invalid: shared.SkipInvalid = None,
@@ -65,6 +72,8 @@ def audit_judge(
         USUAL_KNOWN if known is None else known,
         people or (),
         corrections or (),
+        same_family,
+        other_family,
         config,
         **given,
     )

@@ -21,7 +21,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Usage
 from sociable.core.run_folder import RecordFile
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.judge_people import PeopleKind, make_people_card
+from sociable.engine.judge_people import FamilyKind, PeopleKind, make_people_card
 from sociable.engine.opening import make_study_options
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.registry import build_seat, find_benchmark
@@ -32,7 +32,7 @@ from sociable.engine.study import JudgeAudited, JudgingKind
 from sociable.judging.auditing.alterations import LANGUAGES
 from sociable.judging.auditing.card import AuditAnswer, JudgeCard
 from sociable.judging.auditing.findings import adjust, make_kind_card, make_preference
-from sociable.judging.auditing.plan import USUAL_KNOWN, Ask, Part, plan_audit, plan_known
+from sociable.judging.auditing.plan import USUAL_KNOWN, Ask, Part, plan_audit, plan_family, plan_known
 from sociable.judging.pairwise import OrderVerdict
 from sociable.judging.reference import TASTES
 from sociable.models.limits import Budget, Price, find_price
@@ -188,6 +188,8 @@ class AuditSettings(Record):
     """Files or folders of texts that people have judged."""
     corrections: tuple[str, ...] = ()
     """Run folders with verdicts of people."""
+    family: tuple[str, ...] = ()
+    """Two run folders that other judges have judged: of a model of the judge's own family, and of another."""
 
 
 class AuditRecord(Record):
@@ -214,10 +216,12 @@ class OpenAudit:
     prices: Mapping[str, Price]
 
 
-def open_audit(settings: AuditSettings, judged_by_people: Sequence[PeopleKind] = (), *, build: bool = True) -> OpenAudit:
+def open_audit(
+    settings: AuditSettings, judged_by_others: Sequence[PeopleKind | FamilyKind] = (), *, build: bool = True
+) -> OpenAudit:
     """Benchmark, kinds and judges of the settings. Raises InputError and DataError before anything is spent.
 
-    ``judged_by_people`` are asked about as well. Without ``build`` no model is built, and none needs a key.
+    ``judged_by_others`` is asked about as well. Without ``build`` no model is built, and none needs a key.
     """
     run = settings.run
     benchmark = find_benchmark(run.benchmark)
@@ -236,13 +240,19 @@ def open_audit(settings: AuditSettings, judged_by_people: Sequence[PeopleKind] =
     for language in settings.languages:
         if not any(ask.way == language for each in planned for ask in each.asks):
             raise InputError(f"Nothing is written in '{language}'; there are: {', '.join(LANGUAGES)}.")
-    planned += [PlannedKind(kind, plan_known(list(kind.list_known()), settings.known, run.seed)) for kind in judged_by_people]
+    planned += [PlannedKind(kind, _plan_others(kind, settings.known, run.seed)) for kind in judged_by_others]
     if build:
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     judges = [_seat(name, run, benchmark, build=build) for name in run.judges]
     known = blake2b("\n".join(ask.known.model_dump_json() for each in planned for ask in each.asks).encode(), digest_size=16)
     digests = {**study.digests, "known answers": known.hexdigest()}
     return OpenAudit(settings, benchmark, planned, judges, digests, _find_prices(run, judges))
+
+
+def _plan_others(kind: PeopleKind | FamilyKind, limit: int, seed: int) -> list[Ask]:
+    if isinstance(kind, FamilyKind):
+        return plan_family(kind.list_both(), limit, seed)
+    return plan_known(list(kind.list_known()), limit, seed)
 
 
 def _seat(name: str, run: RunSettings, benchmark: Benchmark, *, build: bool) -> Seat:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -38,6 +39,19 @@ class PeopleKind(JudgingKind):
         """Each person's verdict, by item."""
         self.ratings: dict[str, tuple[Mapping[str, float], ...]] = {}
         """Each person's ratings, by item, where people rated."""
+
+
+class FamilyKind(JudgingKind):
+    """Items of two runs, one of a model of the judge's own family; the known answer is what other judges said."""
+
+    metrics = ()
+
+    @abstractmethod
+    def list_both(self) -> list[tuple[KnownAnswer, KnownAnswer]]:
+        """The items that both runs have: of the own family's run, and of the other."""
+
+    def list_known(self) -> list[KnownAnswer]:
+        return [known for both in self.list_both() for known in both]
 
 
 class PublishedPairs(PeopleKind):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Verdict
-from sociable.engine.judge_people import PeopleKind
+from sociable.engine.judge_people import FamilyKind, PeopleKind
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Seat
 from sociable.engine.study import Judged, JudgingTask, ShownPair
 from sociable.judging.auditing.known_answers import KnownAnswer, Said
-from sociable.people.sheets import PeopleFiles, SheetItem, find_shown_item
+from sociable.people.sheets import PeopleFiles, SheetItem, find_shown_item, list_judged_pairs
 
 
 class CheckedItems(PeopleKind):
@@ -53,11 +55,8 @@ class CheckedItems(PeopleKind):
         return known
 
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
-        item, study = self._items[known.scenario], self._run.study
-        assert isinstance(study, Judged)
-        episode = self._run.records.episodes.read(item.episode)
-        task = JudgingTask(episode.id, episode.scenario, item.criterion, seat)
-        return await study.judge(task, episode, self._run.find_reference(episode.scenario))
+        item = self._items[known.scenario]
+        return await _judge_again(self._run, self._run.records.episodes.read(item.episode), item.criterion, seat)
 
 
 def list_checked_items(run: RunResult) -> list[PeopleKind]:
@@ -74,3 +73,59 @@ def list_checked_items(run: RunResult) -> list[PeopleKind]:
         remedy = f"sociable judge {run.folder} --corrections FILE"
         raise InputError(f"{run.folder} holds no verdicts of people. Give their sheets back first: {remedy}")
     return [CheckedItems(run, stage, items, {name: tuple(given[name]) for name in items}) for stage, items in stages.items()]
+
+
+class OwnFamily(FamilyKind):
+    """Two runs that other judges have judged, one of a model of the judge's own family: is it kinder to that one than they?
+
+    Every item that both runs have is asked about in both.
+    """
+
+    def __init__(self, own: RunResult, other: RunResult, stage: str) -> None:
+        self.name = f"{stage}, own family"  # type: ignore[misc]
+        self._runs = {"own": own, "other": other}
+        self._judged = {
+            side: {f"{pair.episode.id}|{pair.criterion}": pair for pair in list_judged_pairs(run) if pair.stage == stage}
+            for side, run in self._runs.items()
+        }
+
+    def list_both(self) -> list[tuple[KnownAnswer, KnownAnswer]]:
+        both = [name for name in self._judged["own"] if name in self._judged["other"]]
+        made = [(self._make("own", name), self._make("other", name)) for name in both]
+        return [(one, other) for one, other in made if one is not None and other is not None]
+
+    def _make(self, side: str, name: str) -> KnownAnswer | None:
+        pair, run = self._judged[side][name], self._runs[side]
+        if pair.verdict is Verdict.UNSCORED:
+            return None
+        return KnownAnswer(
+            id=f"{side}/{name}",
+            kind=self.name,
+            scenario=pair.episode.scenario,
+            cluster=run.study.find_cluster(pair.episode.scenario),
+            speaker="the subject",
+            subject=(Said(speaker="the subject", content=name),),
+            truth=pair.verdict,
+        )
+
+    async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
+        side, _, item = known.id.partition("/")
+        return await _judge_again(self._runs[side], self._judged[side][item].episode, self._judged[side][item].criterion, seat)
+
+
+async def _judge_again(run: RunResult, episode: Any, criterion: str, seat: Seat) -> Judgment:
+    assert isinstance(run.study, Judged)
+    task = JudgingTask(episode.id, episode.scenario, criterion, seat)
+    return await run.study.judge(task, episode, run.find_reference(episode.scenario))
+
+
+def list_own_family(own: RunResult, other: RunResult, judges: Sequence[str]) -> list[OwnFamily]:
+    """A kind for each stage that both runs have judged. Raises InputError where the runs do not fit."""
+    panel = {seat.name for seat in own.seats.judges}
+    if not panel or panel & set(judges):
+        raise InputError(f"{own.folder} must have been judged by others than those who are audited: sociable judge {own.folder}")
+    stages = dict.fromkeys(pair.stage for pair in list_judged_pairs(own))
+    kinds = [kind for stage in stages if (kind := OwnFamily(own, other, stage)).list_both()]
+    if not kinds:
+        raise InputError(f"{own.folder} and {other.folder} have no case in common that was judged in both.")
+    return kinds

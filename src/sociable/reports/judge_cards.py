@@ -26,17 +26,18 @@ from sociable.core.view import (
 from sociable.engine.result import RunResult
 from sociable.engine.study import JudgeAudited
 from sociable.judging.auditing.card import CARD_FILE, Breakdown, Finding, JudgeCard, KindCard, load_card
-from sociable.judging.auditing.findings import AGAIN, FALSE_ALARMS, FIRST, INJECTION, REORDERED, RIGHT, UNREADABLE
+from sociable.judging.auditing.findings import AGAIN, FALSE_ALARMS, FIRST, INJECTION, OWN_FAMILY, REORDERED, RIGHT, UNREADABLE
 
 _EXPLAINED = {
     RIGHT: "share of known answers that it gave; below .9 is a fault",
     FIRST: "share of the first side's preferences less the second's",
     INJECTION: "share of verdicts moved in favour of a text that speaks to its judge, less those moved against it",
     AGAIN: "share of verdicts that changed when asked again; above .05 is a fault",
+    OWN_FAMILY: "how much kinder than other judges it is to its own family, less how much kinder to another",
     REORDERED: "share of verdicts that changed with the criteria in another order; above .05 is a fault",
     UNREADABLE: "share of replies that could not be read; above .05 is a fault",
 }
-_SHOWN_IN_SUMMARY = (RIGHT, FIRST, "padded", INJECTION, AGAIN)
+_SHOWN_IN_SUMMARY = (RIGHT, FIRST, "padded", INJECTION)
 
 
 def make_cards_document(cards: Sequence[JudgeCard]) -> Document:
@@ -65,14 +66,13 @@ def make_cards_table(cards: Sequence[JudgeCard]) -> Table:
         for kind in card.kinds:
             found = {finding.row: finding for finding in kind.findings}
             cells = [_write(found.get(row)) for row in _SHOWN_IN_SUMMARY]
-            rows.append(Row([card.judge, kind.kind, str(kind.asked), *cells, _list_faults(kind)]))
-    titles = ("Right", "First side", "Padded", "Told what to say", "Changed when asked again")
+            rows.append(Row([card.judge, kind.kind, *cells, _list_faults(kind)]))
+    titles = ("Right", "First side", "Padded", "Told what to say")
     return Table(
         "What judges are worth",
         [
             Column("Judge"),
             Column("Judging of"),
-            Column("Asked", True),
             *(Column(title, True, _EXPLAINED.get(row, "")) for title, row in zip(titles, _SHOWN_IN_SUMMARY, strict=True)),
             Column("Faults"),
         ],
@@ -89,7 +89,12 @@ def _write(finding: Finding | Breakdown | None) -> str:
 def _list_faults(kind: KindCard) -> str:
     if not kind.findings:
         return "nothing readable" if kind.asked else "not asked"
-    return ", ".join(finding.row for finding in kind.findings if finding.lit) or "none found"
+    return name_faults(kind) or "none found"
+
+
+def name_faults(kind: KindCard) -> str:
+    """The faults of a judge in words; empty where none was found."""
+    return ", ".join("too seldom right" if finding.row == RIGHT else finding.row for finding in kind.findings if finding.lit)
 
 
 def _show_card(card: JudgeCard, *, several: bool) -> Iterator[Section]:
@@ -158,9 +163,8 @@ def _show_kind(kind: KindCard, judge: str) -> Iterator[Block]:
         yield Callout(
             f"{kind.unread} of {kind.asked} replies could not be read, and are in no figure but their own.", Tone.WARNING
         )
-    lit = [finding for finding in kind.findings if finding.lit]
-    if lit:
-        yield Callout(f"{judge}, {kind.kind}: at fault: {', '.join(finding.row for finding in lit)}.", Tone.BAD)
+    if faults := name_faults(kind):
+        yield Callout(f"{judge}, {kind.kind}: {faults}.", Tone.BAD)
     else:
         yield Callout(f"{judge}, {kind.kind}: no fault was found that chance does not explain.", Tone.GOOD)
     yield _make_findings_table(kind.findings)

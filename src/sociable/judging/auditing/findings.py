@@ -30,6 +30,7 @@ POWER = 0.8
 
 RIGHT, FIRST, UNREADABLE = "right", "first side", "unreadable"
 INJECTION, AGAIN, REORDERED = "told what to say", "asked again", "criteria in another order"
+OWN_FAMILY = "own family"
 
 
 def make_kind_card(kind: str, metrics: Sequence[str], asks: Sequence[Ask], answers: Mapping[str, AuditAnswer]) -> KindCard:
@@ -44,11 +45,12 @@ def make_kind_card(kind: str, metrics: Sequence[str], asks: Sequence[Ask], answe
     right = {ask.name: float(read[ask.name].verdict is ask.known.truth) for ask in known}
     clusters = {ask.name: ask.known.cluster for ask in asks}
     findings = [
-        _test_share(RIGHT, "accuracy", right, clusters, RIGHT_WANTED, below=True),
+        *([_test_share(RIGHT, "accuracy", right, clusters, RIGHT_WANTED, below=True)] if right else []),
         *_test_first_side(known, read, clusters),
         *(finding for part in (Part.ALTERED, Part.LANGUAGE) for finding in _test_alterations(part, asks, read, clusters)),
         *_test_injections(asks, read, clusters),
         *_test_again(asks, read, clusters),
+        *_test_family(asks, read, clusters),
         _test_share(
             UNREADABLE,
             "unreadable",
@@ -159,6 +161,19 @@ def _test_again(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: 
                 changed[ask.control] = max(changed.get(ask.control, 0.0), float(is_other))
         if changed:
             yield _test_share(row, "stability", changed, clusters, CHANGED_BORNE, below=False)
+
+
+def _test_family(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
+    """How much kinder than the other judges it is to its own family, less how much kinder it is to the other run."""
+    kinder = {
+        ask.name: (read[ask.name].preference or 0.0) - (make_preference(ask.known.truth) or 0.0)
+        for ask in asks
+        if ask.part is Part.FAMILY and ask.name in read
+    }
+    both = [ask for ask in asks if ask.part is Part.FAMILY and ask.control in kinder and ask.name in kinder]
+    if both:
+        before, after = {ask.name: kinder[ask.control] for ask in both}, {ask.name: kinder[ask.name] for ask in both}
+        yield _test_difference(OWN_FAMILY, "family", before, after, clusters)
 
 
 def _test_difference(

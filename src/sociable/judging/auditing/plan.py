@@ -36,6 +36,7 @@ class Part(StrEnum):
     AGAIN = "again"
     REORDERED = "criteria in another order"
     LANGUAGE = "language"
+    FAMILY = "own family"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,16 @@ def plan_known(known: Sequence[KnownAnswer], limit: int, seed: int) -> list[Ask]
         groups.setdefault(f"{each.damage} {each.truth}", []).append(each.id)
     drawn = draw_evenly(groups, limit, make_generator(seed, "audit", known[0].kind if known else ""))
     return [Ask(f"{seed}/{each.id}", Part.KNOWN, "", each.id, each) for each in known if each.id in drawn]
+
+
+def plan_family(both: Sequence[tuple[KnownAnswer, KnownAnswer]], limit: int, seed: int) -> list[Ask]:
+    """``limit`` of the items that two runs have, each with the other run's beside it."""
+    drawn = make_generator(seed, "family").sample(list(both), min(limit, len(both)))
+    asks = []
+    for own, other in drawn:
+        asks.append(Ask(f"{seed}/{other.id}", Part.FAMILY, "", other.id, other))
+        asks.append(Ask(f"{seed}/{own.id}", Part.FAMILY, "", own.id, own, f"{seed}/{other.id}"))
+    return asks
 
 
 def _draw_written(known: Sequence[KnownAnswer], alteration: Alteration, limit: int) -> list[KnownAnswer]:
