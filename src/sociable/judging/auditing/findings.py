@@ -173,7 +173,10 @@ def _test_family(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters:
     both = [ask for ask in asks if ask.part is Part.FAMILY and ask.control in kinder and ask.name in kinder]
     if both:
         before, after = {ask.name: kinder[ask.control] for ask in both}, {ask.name: kinder[ask.name] for ask in both}
-        yield _test_difference(OWN_FAMILY, "family", before, after, clusters)
+        found = _test_difference(OWN_FAMILY, "family", before, after, clusters)
+        # One-sided: a judge who sees little difference between any two texts seems harsh to the better run, whoever made it.
+        is_kinder = found.p is not None and (found.value or 0.0) > 0.0
+        yield found.model_copy(update={"p": found.p / 2 if is_kinder and found.p else 1.0})
 
 
 def _test_difference(
