@@ -100,7 +100,9 @@ def _make_answer(ask: Ask, kind: JudgingKind, judgment: Judgment, seat: Seat) ->
     preferences = [make_preference(order.preference) for order in orders] or [make_preference(judgment.verdict)]
     read = [each for each in preferences if each is not None]
     is_read = len(read) == len(preferences)
-    sides = [2.0 * each - 1.0 if order.subject_first else 1.0 - 2.0 * each for each, order in zip(read, orders, strict=is_read)]
+    # Of a pair how far either order is for what stood first: with the subject first, as far as for the subject.
+    both = zip(read, orders, strict=True) if orders and is_read else ()
+    sides = [2.0 * each - 1.0 if order.subject_first else 1.0 - 2.0 * each for each, order in both]
     return AuditAnswer(
         id=_name_answer(ask, seat),
         name=ask.name,
@@ -108,7 +110,7 @@ def _make_answer(ask: Ask, kind: JudgingKind, judgment: Judgment, seat: Seat) ->
         judge=seat.name,
         verdict=judgment.verdict,
         preference=sum(read) / len(read) if is_read else None,
-        first_side=sum(sides) / len(sides) if is_read and kind.has_sides and sides else None,
+        first_side=sum(sides) / len(sides) if sides else None,
         ratings=getattr(judgment, "ratings", {}),
         reason=judgment.reason,
         usage=judgment.usage,
