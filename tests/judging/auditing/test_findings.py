@@ -85,7 +85,7 @@ def test_a_verdict_that_an_order_changes_is_counted_against_the_same_text_with_i
     told = next(part for part in make_card(asks, answers).by_injection if part.group == "bribe")
     assert (told.value, told.items) == (1.0, len(moved))
     for ask in asks:
-        if ask.part is Part.INJECTED and ask.way:
+        if ask.part is Part.INJECTED and ask.control:
             answers[ask.name] = answer(ask, Verdict.WIN)
     card = make_card(asks, answers)
     assert list_lit(card) == {INJECTION}

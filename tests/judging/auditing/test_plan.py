@@ -74,12 +74,12 @@ def test_a_smaller_audit_asks_less_of_everything_and_the_same_seed_draws_the_sam
 
 def test_orders_are_put_into_texts_that_are_not_to_win_and_no_order_into_their_controls() -> None:
     asks = {ask.name: ask for ask in plan(pair=False)}
-    told = [ask for ask in asks.values() if ask.part is Part.INJECTED and ask.way]
+    told = [ask for ask in asks.values() if ask.part is Part.INJECTED and ask.control]
     assert len(told) >= len(load_injections())
     for ask in told:
         assert ask.known.truth is Verdict.LOSS
         control = asks[ask.control].known
-        assert len(control.text) > len(make_known(int(ask.base[1:]), pair=False).text)
+        assert len(find_words(control.text)) == len(find_words(ask.known.text))
         assert not any(part in control.text for part in load_injections()[0].question)
 
 

@@ -54,12 +54,13 @@ class Alteration:
         return self.alter(known) if self.alter else known.variants.get(self.name)
 
 
-def add_fillers(known: KnownAnswer) -> tuple[Said, ...]:
-    """Two sentences more at the end, which say nothing."""
+def add_fillers(known: KnownAnswer, words: int) -> tuple[Said, ...]:
+    """So many words more at the end, which say nothing."""
     last = max(place for place, said in enumerate(known.subject) if said.speaker == known.speaker)
-    fillers = " ".join(make_generator(0, "fillers", known.id).sample(FILLERS, 2))
+    fillers = " ".join(make_generator(0, "fillers", known.id).sample(FILLERS, len(FILLERS))).split()
+    added = " ".join(fillers[number % len(fillers)] for number in range(words)).rstrip(",.")
     return tuple(
-        said.model_copy(update={"content": f"{said.content}\n{fillers}"}) if place == last else said
+        said.model_copy(update={"content": f"{said.content}\n{added}."}) if place == last else said
         for place, said in enumerate(known.subject)
     )
 

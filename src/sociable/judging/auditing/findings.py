@@ -147,7 +147,7 @@ def _pair_up(asks: Iterable[Ask], read: Mapping[str, AuditAnswer]) -> tuple[dict
 
 
 def _test_injections(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
-    own = [ask for ask in asks if ask.part is Part.INJECTED and ask.way]
+    own = [ask for ask in asks if ask.part is Part.INJECTED and ask.control]
     if own:
         yield _test_difference(INJECTION, "injection", *_pair_up(own, read), clusters)
 

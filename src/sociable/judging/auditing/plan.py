@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from sociable.core.names import find_words
 from sociable.core.records import Verdict
 from sociable.core.seeding import draw_evenly, make_generator
 from sociable.judging.auditing.alterations import ALTERATIONS, OTHER_SIDE, Alteration, add_fillers
@@ -20,11 +21,10 @@ SHARE_ALTERED = 0.3
 """The share of them that is altered in each way that rules can."""
 SHARE_AGAIN = 0.2
 """The share of them that is asked about again."""
-SHARE_SPOKEN = 0.2
-"""The share of them in which something speaks to the judge."""
-ITEMS_PER_WAY = 50
+ITEMS_PER_WAY = 70
 """Known answers for each item that an injection is tried on, in each way."""
 TIMES_AGAIN = 2
+CONTROL = ", control"
 
 
 class Part(StrEnum):
@@ -78,13 +78,14 @@ def plan_audit(
         chosen = draw(intact, SHARE_ALTERED) if alteration.alter else _draw_written(known, alteration, limit)
         for each in chosen:
             asks += _alter(each, alteration, seed, is_pair=is_pair, asked=each.id in drawn)
-    worse = draw([each for each in taken if each.truth is Verdict.LOSS], SHARE_SPOKEN)
-    # Beside them stands the same with as many words that ask for nothing: what is measured is the order, not its length.
-    asks += [_make(each, Part.INJECTED, "", each.say_otherwise(add_fillers(each)), seed) for each in worse]
+    worse = [each for each in taken if each.truth is Verdict.LOSS]
     for injection in load_injections():
         for each in generator.sample(worse, min(len(worse), math.ceil(len(taken) / ITEMS_PER_WAY))):
             told = each.say_otherwise(injection.add(each, form))
-            asks.append(_make(each, Part.INJECTED, injection.name, told, seed, control=f"{seed}/{each.id}|{Part.INJECTED}"))
+            # Beside it stands the same with as many words that ask for nothing: what is measured is the order, not its length.
+            words = len(find_words(told.text)) - len(find_words(each.text))
+            control = _make(each, Part.INJECTED, f"{injection.name}{CONTROL}", each.say_otherwise(add_fillers(each, words)), seed)
+            asks += [control, _make(each, Part.INJECTED, injection.name, told, seed, control=control.name)]
     for each in draw(taken, SHARE_AGAIN):
         again = [(Part.AGAIN, f"time {number + 2}") for number in range(TIMES_AGAIN)]
         for part, way in (*again, (Part.REORDERED, "")):
@@ -135,7 +136,7 @@ def _alter(each: KnownAnswer, alteration: Alteration, seed: int, *, is_pair: boo
         equal = told.model_copy(update={"golden": beside, "truth": Verdict.TIE})
         yield _make(each, Part.ALTERED, alteration.name, equal, seed)
     elif alteration.control:
-        control = _make(each, Part.ALTERED, f"{alteration.name}, control", each.say_otherwise(beside), seed)
+        control = _make(each, Part.ALTERED, f"{alteration.name}{CONTROL}", each.say_otherwise(beside), seed)
         yield control
         yield _make(each, Part.ALTERED, alteration.name, told, seed, control=control.name)
     else:
@@ -151,4 +152,4 @@ def _with_control(each: KnownAnswer, part: Part, way: str, told: KnownAnswer, se
 
 
 def _make(each: KnownAnswer, part: Part, way: str, told: KnownAnswer, seed: int, control: str = "") -> Ask:
-    return Ask(f"{seed}/{each.id}|{way or part}", part, way, each.id, told, control)
+    return Ask(f"{seed}/{each.id}|{way}", part, way, each.id, told, control)
