@@ -17,7 +17,7 @@ from sociable.judging.reference import AGAIN
 
 USUAL_KNOWN = 200
 """Known answers of a kind that a judge is asked about, unless the user says otherwise."""
-SHARE_ALTERED = 0.3
+SHARE_ALTERED = 0.4
 """The share of them that is altered in each way that rules can."""
 SHARE_AGAIN = 0.2
 """The share of them that is asked about again."""
