@@ -36,10 +36,15 @@ def read_claims(text: str, most: int) -> tuple[list[str], str]:
     if found is None:
         found = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
         note = "no JSON; read as a list" if found else UNREADABLE
-    claims = [make_storable(" ".join(each.split()))[:LONGEST_CLAIM] for each in found if each.strip()]
+    claims = [tidy_claim(each) for each in found if each.strip()]
     if len(claims) > most:
         note = "; ".join(filter(None, (note, f"{len(claims)} claims; the first {most} count")))
     return claims[:most], note
+
+
+def tidy_claim(claim: str) -> str:
+    """The claim on one line, as far as it counts."""
+    return make_storable(" ".join(claim.split()))[:LONGEST_CLAIM]
 
 
 def _read_json(text: str) -> tuple[list[str] | None, str]:

@@ -6,9 +6,10 @@ WIN: stated by a claim that no other point was given; LOSS: not stated.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import lru_cache
 from typing import Protocol
 
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
@@ -83,38 +84,57 @@ class ClaimJudge:
         self._prompts = prompts
         self._answers: SharedAnswers[Pairs] = SharedAnswers()
 
-    async def judge(self, scenario: Exchange, episode: Episode, asked: PointQuestion, seat: Seat) -> Judgment:
+    async def judge(
+        self, scenario: Exchange, episode: Episode, asked: PointQuestion, seat: Seat, *, alone: bool = False
+    ) -> Judgment:
+        """A judge's verdict on one point; ``alone``: no other point of the recall is asked about.
+
+        Raises RunFailure and RunStopped.
+        """
         criterion = asked.criterion
         recall, places = asked.recall, scenario.counted[asked.recall.player]
-        scope = seat.make_scope(episode.id, f"{seat.name}|{recall.moment}|{recall.player}")
-        found = await self._answers.ask(self._make_question(scenario, places, recall.claims), seat, scope)
+        own = places.index(asked.place)
+        # Rules need no call that points could share; those that err do so point by point.
+        shared = f"{recall.moment}|{recall.player}" if seat.model else criterion
+        scope = seat.make_scope(episode.id, f"{seat.name}|{shared}")
+        found = await self._answers.ask(self._make_question(scenario, places, recall.claims, own), seat, scope)
         # One call for all points: it is booked with the first of them.
-        usage = found.usage if asked.place == min(places) else Usage()
+        usage = found.usage if alone or asked.place == min(places) else Usage()
         if isinstance(found.answer, Unread):
             verdict, reason = Verdict.UNSCORED, f"{seat.name}: {found.answer.problem}"
         else:
-            claim = match_claims(found.answer.value, len(places), len(recall.claims)).get(places.index(asked.place))
+            claim = match_claims(found.answer.value, len(places), len(recall.claims)).get(own)
             verdict = Verdict.LOSS if claim is None else Verdict.WIN
             reason = found.answer.reason if claim is None else f"“{recall.claims[claim]}”"
         return make_judgment(seat, episode, criterion, verdict, reason, usage)
 
-    def _make_question(self, scenario: Exchange, places: Sequence[int], claims: Sequence[str]) -> Question[Pairs]:
+    def _make_question(self, scenario: Exchange, places: Sequence[int], claims: Sequence[str], own: int) -> Question[Pairs]:
+        """The question about all points at these places; a reference judge errs about, or favours, the one at ``own`` of them."""
         points = [scenario.key_points[place] for place in places]
-        every = list(product(range(len(points)), range(len(claims))))
+        stated = [(own, claim) for claim in range(len(claims))]
 
         def apply_rule() -> Reading[Pairs]:
             unworded = next((place for place in places if scenario.key_points[place].wording is None), None)
             if unworded is not None:
                 return Unread(f"nobody wrote down how key point {unworded + 1} is said")
-            return Answer(find_pairs(points, claims))
+            return Answer(_find_pairs(tuple(points), tuple(claims)))
+
+        def err(pairs: Pairs, _generator: random.Random) -> Pairs:
+            return [] if own in match_claims(pairs, len(points), len(claims)) else stated
 
         return Question(
             lambda: ask_judge(scenario.title, points, claims, self._prompts),
             lambda text: parse_matches(text, len(points), len(claims)),
             SCHEMA,
             apply_rule,
-            Leaning((every,), lambda pairs, _generator: [] if pairs else every),
+            Leaning((stated,), err),
         )
+
+
+@lru_cache(maxsize=64)
+def _find_pairs(points: tuple[KeyPoint, ...], claims: tuple[str, ...]) -> Pairs:
+    """The pairs by the points' wordings, found once for all points of a recall."""
+    return find_pairs(points, claims)
 
 
 def ask_judge(title: str, points: Sequence[KeyPoint], claims: Sequence[str], prompts: Prompts) -> list[ChatMessage]:

@@ -8,6 +8,7 @@ from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.iep.audit import make_audit
 from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
 from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, find_question, list_questions
+from sociable.benchmarks.anteval.iep.known_points import PointKind
 from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, measure_session
 from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, rehearse_reply, run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
@@ -15,12 +16,25 @@ from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import Audited, Judged, JudgingTask, MeasuredByRule, ShownQuestion, Study, StudyOptions
+from sociable.engine.study import (
+    Audited,
+    JudgeAudited,
+    Judged,
+    JudgingTask,
+    MeasuredByRule,
+    ShownQuestion,
+    Study,
+    StudyOptions,
+)
 from sociable.judging.panel import add_panel
 
 
 class IepStudy(
-    Study[IepScenario, IepEpisode, Record, Measured], Judged[IepEpisode], MeasuredByRule[IepEpisode, Measured], Audited
+    Study[IepScenario, IepEpisode, Record, Measured],
+    Judged[IepEpisode],
+    JudgeAudited,
+    MeasuredByRule[IepEpisode, Measured],
+    Audited,
 ):
     episode_type = IepEpisode
     measurement_type = Measured
@@ -63,6 +77,9 @@ class IepStudy(
     async def judge(self, task: JudgingTask, episode: IepEpisode, reference: Record | None) -> Judgment:
         asked = find_question(episode.recalls, task.criterion)
         return await self._judge.judge(self.scenarios[task.scenario], episode, asked, task.seat)
+
+    def list_judging_kinds(self) -> Sequence[PointKind]:
+        return [PointKind(self.scenarios, self.prompts)]
 
     def show(self, episode: IepEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
         asked = self._list_questions(episode).get(criterion)
