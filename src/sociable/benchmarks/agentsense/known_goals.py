@@ -9,7 +9,6 @@ the same.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from sociable.core.records import Judgment, Turn, Verdict
 from sociable.core.seeding import make_generator
 from sociable.engine.seats import Seat
 from sociable.engine.study import JudgingKind
-from sociable.judging.auditing.known_answers import INTACT, KnownAnswer, Said, load_known_answers
+from sociable.judging.auditing.known_answers import INTACT, KnownAnswer, Said, find_text, load_known_answers
 
 BY_HAND = Path(__file__).parent / "data" / "judge_audit" / "goals.jsonl"
 
@@ -158,7 +157,7 @@ def _make_pairs(
         said, size = _join(scenario, damaged, [each.goal.reached for each in others], generator)
         turns = [(each.speaker, each.content) for each in said]
         # How much is said by the one who is asked about should not tell the answer.
-        words = Counter(word for each in said for word in [each.speaker] * len(find_words(each.content)))
+        words = {name: len(find_words(find_text(said, name))) for name in scenario.names}
         whole = min(others, key=lambda each: abs(words[each.owner.name] - words[probe.owner.name]))
         if (
             words[probe.owner.name]
@@ -255,7 +254,7 @@ _CONDITIONS = (
     "But that depends on somebody I have not asked yet, and until I have asked you have no yes from me.",
     "On one condition, though, which I shall only be able to name tomorrow: until it is met it is not a yes.",
     "If nothing better comes up by tomorrow, that is. Until then I'll think about it, and you have no yes from me.",
-    "That is how it would be if the others at home agreed, too. We'll see what they say, and until then it is not a yes.",
+    "That is how it would be if others, whom I have yet to ask, agreed. We'll see what they say; until then it is not a yes.",
 )
 
 
@@ -270,11 +269,11 @@ def _make_conditional(scenario: Scenario, probe: GoalProbe, generator: Random) -
 
 
 _WITHDRAWALS = (
-    "{owner}, I wish I had never said ‘{clause}’. I take it back, and my answer is no.",
-    "It was too quick of me, {owner}, and I want it to be as if I had never said ‘{clause}’. I do not agree after all.",
-    "Had I never said ‘{clause}’, {owner}, I would be glad. I have thought again, and it does not stand any more.",
+    "{owner}, about what you asked me: I wish I had never said ‘{clause}’. I take it back, and my answer is no.",
+    "I want it to be as if I had never said ‘{clause}’. What you asked of me, {owner}, I do not agree to after all.",
+    "Had I never said ‘{clause}’, {owner}, I would be glad. I have thought again, and what you asked of me I refuse.",
 )
-_CLAUSE_END = re.compile(r"[^\w\s’'-]+\s*")
+_CLAUSE_END = re.compile(r"[^\w\s’'-]+\s*(?:(?:and|but|so|then)\s+)?", re.IGNORECASE)
 _SHORT = range(3, 8)
 """Words of a clause that is said again: fewer might mean anything, more would be a copy for the rules."""
 
@@ -337,7 +336,7 @@ def _is_named(scenario: Scenario, name: str, text: str) -> bool:
 
 
 def _call(scenario: Scenario, name: str) -> str:
-    return next(iter(scenario.aliases.get(name, ())), name)
+    return scenario.by_name[name].short or name
 
 
 _DAMAGES: Mapping[str, Callable[[Scenario, GoalProbe, Random], Iterable[_Damaged]]] = {
