@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,7 +32,11 @@ BY_HAND = Path(__file__).parent / "data" / "judge_audit" / "goals.jsonl"
 
 
 class GoalKind(JudgingKind):
-    """The question to judges whether a goal was reached. ``KnownAnswer.about`` reads ``OWNER: goal 1``."""
+    """The question to judges whether a goal was reached. ``KnownAnswer.about`` reads ``OWNER: goal 1``.
+
+    The size of a damage is the share of an exchange's lines that are missing, or of its telling lines that somebody else says;
+    where something is taken back or a promise broken, the share of the scene that follows.
+    """
 
     name = "goal"
     metrics = (
@@ -235,14 +240,14 @@ def _put_in_another_mouth(scenario: Scenario, probe: GoalProbe, generator: Rando
     givers = {giver for sign in probe.goal.signs for giver in sign.by}
     if probe.owner.name in givers or any(mark in line.says for line in lines for mark in '“”"'):
         return
-    if not all(_is_named(scenario, lines[place].by, probe.goal.goal) for place in places):
+    if not {lines[place].by for place in places} <= find_people(probe.goal.goal, scenario.names, scenario.aliases):
         return
     thirds = [name for name in scenario.names if name not in givers and name != probe.owner.name]
     speaker = generator.choice(thirds) if thirds else probe.owner.name
     frames = generator.sample(_BY_ANOTHER if thirds else _BY_OWNER, len(_BY_ANOTHER))
     for moved in generator.sample([places, places[-1:]], 2):
         changed = list(lines)
-        for frame, place in zip(frames, moved, strict=False):
+        for frame, place in zip(cycle(frames), moved, strict=False):
             names = {"giver": _call(scenario, lines[place].by), "owner": _call(scenario, probe.owner.name)}
             changed[place] = Line(by=speaker, says=frame.format(line=lines[place].says, **names))
         yield _Damaged(changed, len(moved) / len(places))
@@ -329,10 +334,6 @@ def _find_telling(probe: GoalProbe) -> list[int]:
         for place, line in enumerate(probe.goal.reached)
         if line.by != probe.owner.name and any(sign.is_shown_in([(line.by, line.says)]) for sign in probe.goal.signs)
     ]
-
-
-def _is_named(scenario: Scenario, name: str, text: str) -> bool:
-    return name in find_people(text, scenario.names, scenario.aliases)
 
 
 def _call(scenario: Scenario, name: str) -> str:
