@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sociable.benchmarks.agentsense import known_goals
 from sociable.benchmarks.agentsense.known_goals import GoalKind, make_known_goals
 from sociable.benchmarks.agentsense.metrics import METRICS
 from sociable.benchmarks.agentsense.records import AgentSenseOptions
@@ -87,6 +88,17 @@ def test_there_are_enough_of_each_kind_and_all_are_of_the_scenarios_there_are(
     # Of three kinds of damage there is more and less.
     for damage in ("the telling line is missing", "taken back", "promised, then broken"):
         assert len({each.size for each in known if each.damage == damage}) >= 3
+
+
+def test_goals_that_are_left_out_are_in_the_data_and_in_no_scene_by_rule(
+    study: AgentSenseStudy, known: list[KnownAnswer]
+) -> None:
+    left_out = {tuple(each.split("|")) for each in known_goals._LEFT_OUT}
+    there = {
+        (each.id, f"{who.name}: goal {n}") for each in study.scenarios.values() for who in each.characters for n in (1, 2, 3)
+    }
+    assert left_out <= there
+    assert not left_out & {(each.scenario, each.about) for each in known if not each.by_hand}
 
 
 def test_the_list_is_the_same_each_time(kind: GoalKind, known: list[KnownAnswer]) -> None:

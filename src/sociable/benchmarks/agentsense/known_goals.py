@@ -8,6 +8,7 @@ the same.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,10 @@ from sociable.engine.seats import Seat
 from sociable.engine.study import JudgingKind
 from sociable.judging.auditing.known_answers import INTACT, KnownAnswer, Said, find_text, load_known_answers
 
-BY_HAND = Path(__file__).parent / "data" / "judge_audit" / "goals.jsonl"
+_DATA = Path(__file__).parent / "data" / "judge_audit"
+_BY_HAND = _DATA / "goals.jsonl"
+_LEFT_OUT = frozenset(json.loads((_DATA / "goals_left_out.json").read_text(encoding="utf-8")))
+"""Goals, by scenario and name, whose bundled exchange a strict reader might not find enough."""
 
 
 class GoalKind(JudgingKind):
@@ -67,7 +71,7 @@ class GoalKind(JudgingKind):
         firsts = {scenario.template: scenario for scenario in reversed(list(self._scenarios.values()))}
         for template in sorted(firsts):
             yield from make_known_goals(firsts[template])
-        for known in load_known_answers(BY_HAND):
+        for known in load_known_answers(_BY_HAND):
             scenario = self._scenarios.get(known.scenario)
             # A user's own data may call other scenes by the same names.
             if (
@@ -122,7 +126,8 @@ class _Damaged:
 
 def make_known_goals(scenario: Scenario) -> Iterator[KnownAnswer]:
     """Two known answers for each kind of damage that fits the scenario; none of data without signs and exchanges."""
-    probes = [probe for probe in _list_asked(scenario).values() if _is_usable(probe)]
+    asked = _list_asked(scenario)
+    probes = [probe for name, probe in asked.items() if f"{scenario.id}|{name}" not in _LEFT_OUT and _is_usable(probe)]
     for damage, make in _DAMAGES.items():
         generator = make_generator(0, "known goals", scenario.id, damage)
         mixed = generator.sample(probes, len(probes))
