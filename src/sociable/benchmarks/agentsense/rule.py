@@ -37,6 +37,11 @@ def is_reached(scenario: Scenario, owner: str, item: int, said: Iterable[tuple[s
     return find_reached(scenario, said).get((owner, item))
 
 
+def shows_signs(goal: Goal, owner: str, said: Iterable[tuple[str, str]]) -> bool:
+    """Whether all signs of one goal are given for good, whatever becomes of the goals that it excludes."""
+    return _find_turn(owner, goal, _read_turns(said)) is not None
+
+
 class _Key:
     """A scenario as a key of the cache: one of an id, as long as it is the same object."""
 
@@ -54,7 +59,7 @@ class _Key:
 @lru_cache(maxsize=64)
 def _find_reached(key: _Key, said: Said) -> Mapping[GoalKey, bool]:
     scenario = key.scenario
-    turns = [(speaker, _QUOTED.sub(" ", " ".join(text.split()[:MOST_WORDS]))) for speaker, text in said]
+    turns = _read_turns(said)
     reached_at = {
         (owner.name, item): _find_turn(owner.name, goal, turns)
         for owner in scenario.characters
@@ -66,6 +71,11 @@ def _find_reached(key: _Key, said: Said) -> Mapping[GoalKey, bool]:
         if len(found) == len(group):
             reached_at[min(found, key=lambda each: found[each])] = None
     return {goal: at is not None for goal, at in reached_at.items()}
+
+
+def _read_turns(said: Iterable[tuple[str, str]]) -> Said:
+    """The beginnings of turns, without what is quoted."""
+    return [(speaker, _QUOTED.sub(" ", " ".join(text.split()[:MOST_WORDS]))) for speaker, text in said]
 
 
 def _find_turn(owner: str, goal: Goal, turns: Said) -> int | None:

@@ -11,6 +11,7 @@ from sociable.benchmarks.agentsense.dataset import load_scenarios, select_casts,
 from sociable.benchmarks.agentsense.describe import make_description
 from sociable.benchmarks.agentsense.disclosure import list_disclosed
 from sociable.benchmarks.agentsense.judge import judge_goal, list_rated, show_question
+from sociable.benchmarks.agentsense.known_goals import GoalKind
 from sociable.benchmarks.agentsense.label import label_records
 from sociable.benchmarks.agentsense.likeness import compare_texts
 from sociable.benchmarks.agentsense.metrics import METRICS, Scene
@@ -21,13 +22,31 @@ from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.view import Document, Section
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import Described, FromSources, Judged, JudgingTask, Labelled, Rated, ShownQuestion, Study, StudyOptions
+from sociable.engine.study import (
+    Described,
+    FromSources,
+    JudgeAudited,
+    Judged,
+    JudgingKind,
+    JudgingTask,
+    Labelled,
+    Rated,
+    ShownQuestion,
+    Study,
+    StudyOptions,
+)
 from sociable.judging.panel import add_panel
 from sociable.judging.rubric import RatedParticipant
 
 
 class AgentSenseStudy(
-    Study[Scenario, AgentSenseEpisode], Judged[AgentSenseEpisode], Rated[AgentSenseEpisode], Described, Labelled, FromSources
+    Study[Scenario, AgentSenseEpisode],
+    Judged[AgentSenseEpisode],
+    JudgeAudited,
+    Rated[AgentSenseEpisode],
+    Described,
+    Labelled,
+    FromSources,
 ):
     episode_type = AgentSenseEpisode
     metrics = METRICS
@@ -77,6 +96,9 @@ class AgentSenseStudy(
         """The questions to judges about an episode, by criterion."""
         scenario, looks = self.scenarios[episode.scenario], () if episode.partner_failure else self.options.judged_after
         return {probe.criterion: probe for after in looks for probe in list_goal_probes(scenario, after, "judge")}
+
+    def list_judging_kinds(self) -> Sequence[JudgingKind]:
+        return (GoalKind(self.scenarios, self.prompts, first_lines=self.options.first_lines),)
 
     def list_rated_participants(self, episode: AgentSenseEpisode) -> Mapping[str, RatedParticipant]:
         return list_rated(self.scenarios[episode.scenario], episode, first_lines=self.options.first_lines)
