@@ -7,13 +7,13 @@ length nor its words tell the answer. Others are written by hand, about bundled 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar
 
 from sociable.benchmarks.stss.conversations.conditions import Condition
 from sociable.benchmarks.stss.conversations.judge import ConditionQuestion, Evaluator, Text
-from sociable.benchmarks.stss.conversations.made_texts import DAMAGED, Maker, list_damages
+from sociable.benchmarks.stss.conversations.made_texts import DAMAGED, Damage, Maker, list_damages
 from sociable.benchmarks.stss.conversations.metrics import METRICS
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.core.records import Judgment, Turn
@@ -55,24 +55,24 @@ class _ConditionKind(JudgingKind):
         return scene is not None and known.about in self._evaluator.conditions[scene.type]
 
     def _make(self) -> Iterator[KnownAnswer]:
-        """The texts made by rule: kind of damage by kind of damage, the conditions and the scenes in turn."""
+        """The texts made by rule, one kind of damage after the other."""
         setting = self._evaluator.setting
         maker = Maker(self.text, list(self._scenes.values()), setting.clock, setting.places)
         for damage in list_damages(self.text):
-            made = 0
-            rounds = make_generator(0, "known answers", self.text, damage)
-            scenes = sorted(self._scenes.values(), key=lambda scene: scene.id)
-            for _ in range(PAIRS):
-                rounds.shuffle(scenes)
-                conditions = rounds.sample(DAMAGED[damage], len(DAMAGED[damage]))
-                for condition in conditions:
-                    for scene in scenes:
-                        if made == PAIRS or condition not in self._evaluator.conditions[scene.type]:
-                            continue
-                        if pair := maker.make_pair(scene, condition, damage, made):
-                            made += 1
-                            yield from pair
-                            break
+            yield from chain.from_iterable(islice(self._make_pairs(maker, damage), PAIRS))
+
+    def _make_pairs(self, maker: Maker, damage: Damage) -> Iterator[tuple[KnownAnswer, KnownAnswer]]:
+        """Pairs of one kind of damage, the conditions in turn, each about the first scene by lot that can be damaged so."""
+        draw = make_generator(0, "known answers", self.text, damage)
+        scenes = sorted(self._scenes.values(), key=lambda scene: scene.id)
+        number = 0
+        for _ in range(PAIRS):
+            for condition in draw.sample(DAMAGED[damage], len(DAMAGED[damage])):
+                asked = [each for each in draw.sample(scenes, len(scenes)) if condition in self._evaluator.conditions[each.type]]
+                pairs = (maker.make_pair(scene, condition, damage, number) for scene in asked)
+                if pair := next(filter(None, pairs), None):
+                    number += 1
+                    yield pair
 
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
         scene = self._scenes[known.scenario]
