@@ -119,6 +119,8 @@ class Plan:
     """How that is settled, where it must be; the others are agreed."""
     instead: str = ""
     """The other proposal, where one is taken back."""
+    keeps_secret: bool = False
+    """Whether something else is not named: then it is not that which makes the other text one in which nothing is."""
     steps: tuple[Step | None, ...] = ()
     is_ordered: bool = True
     is_swapped: bool = False
@@ -149,6 +151,7 @@ class Maker:
         named = [place for task in self._tasks for place in (task.place, *task.places, *(step.place for step in task.subtasks))]
         self._places = sorted({place for place in named if place})
         self._spare_places = sorted(places)
+        self._unlike: dict[str, list[Task]] = {}
 
     def make_pair(
         self, scene: Scene, condition: Condition, damage: Damage, number: int
@@ -183,45 +186,37 @@ class Maker:
             return None
         draw.shuffle(moments)
         place = task.place or draw.choice(task.places or self._places or self._spare_places)
-        facts = {Fact.THING: task.activity, Fact.TIME: self._say_moment(moments[0], scene, draw), Fact.PLACE: say_place(place)}
+        when = self._say_moment(moments[0], scene, draw)
+        facts = {Fact.THING: task.activity, Fact.TIME: when, Fact.PLACE: say_place(place)}
         if task.type is TaskType.ONLINE:
             del facts[Fact.PLACE]
         intact = Plan(facts, asked)
+        elsewhere = say_place(self._draw_place([place], draw))
         if damage in _COURSES and asked in _SETTLED.get(task.type, ()):
-            before, after = _COURSES[damage]
-            if damage is not Damage.TAKEN_BACK:
-                return Pair(replace(intact, course=before), replace(intact, course=after), None)
-            others = [self._say_moment(each, scene, draw) for each in moments[1:2]] if asked is Fact.TIME else []
-            instead = others[0] if others else say_place(self._draw_place([place], draw)) if asked is Fact.PLACE else ""
-            if not instead:
+            if asked is Fact.PLACE:
+                intact = replace(intact, instead=elsewhere)
+            elif len(moments) > 1:
+                intact = replace(intact, instead=self._say_moment(moments[1], scene, draw))
+            elif damage is Damage.TAKEN_BACK:
                 return None
-            return Pair(replace(intact, course=before, instead=instead), replace(intact, course=after, instead=instead), None)
+            before, after = _COURSES[damage]
+            return Pair(replace(intact, course=before), replace(intact, course=after), None)
         if damage is Damage.WRONG_SPEAKER:
             return Pair(intact, replace(intact, is_swapped=True), None)
+        off = _MINUTES_OFF[number % len(_MINUTES_OFF)] if damage is Damage.OTHER_TIME else 120
+        wrong = self._list_moments(scene, off)
+        other = self._draw_task(task, draw)
+        if not wrong or (damage is Damage.OTHER_THING and other is None):
+            return None
+        others = {Fact.TIME: self._say_moment(draw.choice(wrong), scene, draw), Fact.PLACE: elsewhere}
         if damage is Damage.OTHER_TIME:
-            off = _MINUTES_OFF[number % len(_MINUTES_OFF)]
-            late = self._list_moments(scene, off)
-            return (
-                Pair(intact, _change(intact, {asked: self._say_moment(late[0], scene, draw)}), off / MINUTES_PER_DAY)
-                if late
-                else None
-            )
+            return Pair(intact, _change(intact, {asked: others[asked]}), off / MINUTES_PER_DAY)
+        others[Fact.THING] = other.activity if other else task.activity
         # Beside what is asked, some of the rest is damaged too.
-        rest = draw.sample([each for each in facts if each is not asked], draw.randrange(len(facts)))
-        changed = [asked, *rest]
-        if damage is Damage.LEFT_OUT:
-            others_by_fact = dict.fromkeys(changed, "")
-        else:
-            late = self._list_moments(scene, 120)
-            other = self._draw_task(task, draw)
-            if other is None or not late:
-                return None
-            others_by_fact = {
-                Fact.THING: other.activity,
-                Fact.PLACE: say_place(self._draw_place([place], draw)),
-                Fact.TIME: self._say_moment(late[0], scene, draw),
-            }
-        return Pair(intact, _change(intact, {each: others_by_fact[each] for each in changed}), len(changed) / len(facts))
+        rest = [each for each in facts if each is not asked and others[each] != facts[each]]
+        changed = [asked, *draw.sample(rest, draw.randrange(len(rest) + 1))]
+        damaged = _change(intact, {each: "" if damage is Damage.LEFT_OUT else others[each] for each in changed})
+        return Pair(_keep_secret(intact, damaged), damaged, len(changed) / len(facts))
 
     def _plan_help(self, scene: Scene, condition: Condition, damage: Damage, number: int, draw: random.Random) -> Pair | None:
         steps = [Step(step.doing, step.place) for step in scene.task.subtasks]
@@ -236,7 +231,8 @@ class Maker:
             return None
         if condition is Condition.ASKED:
             if other is None or damage is Damage.LEFT_OUT:
-                return Pair(intact, replace(intact, facts={Fact.THING: ""}, steps=(None,) * len(steps)), 1.0)
+                damaged = replace(intact, facts={Fact.THING: ""}, steps=(None,) * len(steps))
+                return Pair(_keep_secret(intact, damaged), damaged, 1.0)
             others = tuple(Step(step.doing, step.place) for step in other.subtasks)
             return Pair(intact, replace(intact, facts={Fact.THING: other.activity}, steps=others), 1.0)
         where = [0] if condition is Condition.FIRST_STEP else list(range(1, len(steps)))
@@ -288,18 +284,25 @@ class Maker:
 
     def _draw_task(self, task: Task, draw: random.Random) -> Task | None:
         """Another task of the type, of which nothing sounds like this one; None: there is none."""
-        signs = [task.signs, *(step.signs for step in task.subtasks)]
+        if task.template not in self._unlike:
+            signs = [task.signs, *(step.signs for step in task.subtasks)]
 
-        def is_like(other: Task) -> bool:
-            said = " ".join([other.activity, *(step.doing for step in other.subtasks)])
-            return any(is_about(said, each) for each in signs)
+            def is_like(other: Task) -> bool:
+                said = " ".join([other.activity, *(step.doing for step in other.subtasks)])
+                return any(is_about(said, each) for each in signs)
 
-        found = [each for each in self._tasks if each.type is task.type and each.template != task.template and not is_like(each)]
+            others = [each for each in self._tasks if each.type is task.type and each.template != task.template]
+            self._unlike[task.template] = [each for each in others if not is_like(each)]
+        found = self._unlike[task.template]
         return draw.choice(found) if found else None
 
 
 def _change(plan: Plan, facts: Mapping[Fact, str]) -> Plan:
     return replace(plan, facts={**plan.facts, **facts})
+
+
+def _keep_secret(intact: Plan, damaged: Plan) -> Plan:
+    return replace(intact, keeps_secret=not damaged.facts[Fact.THING])
 
 
 def say_place(place: str) -> str:
@@ -323,9 +326,12 @@ class _Writing:
         self._asks = {TaskType.APPOINTMENT: "asks to meet", TaskType.HELP: "asks for help"}.get(scene.type, "invites")
 
     def _say(self, kind: str, it: str = "", key: str = "", other: str = "") -> str:
-        sentence = make_generator(0, self._name, kind, key).choice(self._sentences[kind])
-        said = sentence.format(it=it, other=other, performer=self._scene.performer.persona.short)
+        said = make_generator(0, self._name, kind, key).choice(self._sentences[kind])
+        said = said.format(it=it, other=other, performer=self._scene.performer.persona.short)
         return said[0].upper() + said[1:]
+
+    def _say_plainly(self, kind: str) -> str:
+        return make_generator(0, self._name, kind).choice(self._sentences[kind])
 
     def _tell_news(self, place: int) -> str:
         news = self._news[place % len(self._news)]
@@ -367,9 +373,19 @@ class _Writing:
         lines += [" ".join(told), self._say("comments")] if told else []
         for fact in facts:
             if fact in self._settled:
-                lines += self._settle(plan, fact)
-        lines += [self._say("thanks" if plan.steps else "asks once more"), self._say("stays open")]
+                # What is asked is settled last: a yes to something else, said after it, would be none to it.
+                lines += [*(self._lend(plan.course) if fact is plan.asked else []), *self._settle(plan, fact)]
+        closing = "keeps a secret" if plan.keeps_secret else "thanks" if plan.steps else "asks once more"
+        # News stand in every conversation, so that they do not show that something was left out.
+        lines += [self._say(closing), f"{self._say('stays open')} {self._tell_news(8)}"]
         return tuple(Said(speaker=(first, second)[place % 2].name, content=line) for place, line in enumerate(lines))
+
+    def _lend(self, course: Course) -> list[str]:
+        """Another matter, which ends as the asked one does in the twin: so the answer is in the words of both texts."""
+        if course not in _OPPOSITE_ENDS:
+            return []
+        loan = self._say_plainly("loans")
+        return [self._say("asks to borrow", loan), self._say(_OPPOSITE_ENDS[course], loan, "loan")]
 
     def _settle(self, plan: Plan, fact: Fact) -> list[str]:
         """The turns in which the two come to an agreement, or do not; first and last speak different people."""
@@ -407,6 +423,9 @@ class _Writing:
                 sentences.append(self._tell(plan, fact))
         sentences += [self._list_steps(plan)] if plan.steps else []
         sentences += [self._say("joins")] if self._scene.type is TaskType.ONLINE else []
+        loan = _SUMMED_UP_LOAN.get(plan.course, "declines to lend" if plan.asked not in self._settled else "")
+        sentences += [self._say("keeps a secret")] if plan.keeps_secret else []
+        sentences += [self._say(loan, self._say_plainly("loans"))] if loan else []
         sentences.append(self._tell_news(6))
         return (Said(speaker=self._scene.target.name, content=" ".join(sentences)),)
 
@@ -419,3 +438,17 @@ _SUMMED_UP: Mapping[Course, str] = {
     Course.TAKEN_BACK: "taken back",
 }
 """The sentences by which a summary tells a course; no other is in one."""
+_OPPOSITE_ENDS: Mapping[Course, str] = {
+    Course.AFTER_ALL: "puts off",
+    Course.PUT_OFF: "agrees after all",
+    Course.CHANGED: "leaves the new open",
+    Course.TAKEN_BACK: "agrees to the new",
+}
+"""The answer to a second request in a conversation that takes a course."""
+_SUMMED_UP_LOAN: Mapping[Course, str] = {
+    Course.AFTER_ALL: "leaves the loan open",
+    Course.PUT_OFF: "agrees to lend",
+    Course.CHANGED: "leaves the loan open",
+    Course.TAKEN_BACK: "agrees to lend",
+}
+"""The same in a summary."""
