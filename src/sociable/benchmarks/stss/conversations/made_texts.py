@@ -192,6 +192,8 @@ class Maker:
             del facts[Fact.PLACE]
         intact = Plan(facts, asked)
         elsewhere = say_place(self._draw_place([place], draw))
+        if not elsewhere:
+            return None
         if damage in _COURSES and asked in _SETTLED.get(task.type, ()):
             if asked is Fact.PLACE:
                 intact = replace(intact, instead=elsewhere)
@@ -242,13 +244,14 @@ class Maker:
         where = draw.sample(where, draw.randint(1, len(where)))
         own = {step.place.partition(":")[0] for step in steps}
         others_steps = [step for step in (other.subtasks if other else ()) if step.place.partition(":")[0] not in own]
-        if damage is Damage.OTHER_THING and not others_steps:
+        elsewhere = self._draw_place([step.place for step in steps], draw)
+        if not {Damage.OTHER_THING: others_steps, Damage.OTHER_PLACE: elsewhere}.get(damage, True):
             return None
         for place in where:
             if damage is Damage.LEFT_OUT:
                 changed[place] = None
             elif damage is Damage.OTHER_PLACE:
-                changed[place] = Step(steps[place].doing, self._draw_place([step.place for step in steps], draw))
+                changed[place] = Step(steps[place].doing, elsewhere)
             else:
                 step = draw.choice(others_steps)
                 changed[place] = Step(step.doing, step.place)
@@ -261,7 +264,7 @@ class Maker:
         if not off:
             found = list(range(first, last + 1, 30))
         elif off == MINUTES_PER_DAY:
-            found = [first + off]
+            found = [first + off] if task.has_fixed_time or task.end <= first + off else []
         else:
             end = first if task.has_fixed_time else task.end
             found = [each for each in (first - off, end + off) if each // MINUTES_PER_DAY == task.day]
@@ -277,10 +280,11 @@ class Maker:
         return f"{day} at {at.hour % 12 or 12}{minutes} {'am' if at.hour < 12 else 'pm'}"
 
     def _draw_place(self, own: Sequence[str], draw: random.Random) -> str:
-        """A place in another building than ``own``."""
+        """A place in another building than ``own``; empty where there is none."""
         buildings = {each.partition(":")[0] for each in own}
         found = [each for each in self._places if each.partition(":")[0] not in buildings]
-        return draw.choice(found or [each for each in self._spare_places if each not in buildings])
+        found = found or [each for each in self._spare_places if each not in buildings]
+        return draw.choice(found) if found else ""
 
     def _draw_task(self, task: Task, draw: random.Random) -> Task | None:
         """Another task of the type, of which nothing sounds like this one; None: there is none."""
