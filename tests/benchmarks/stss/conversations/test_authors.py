@@ -56,15 +56,33 @@ def make_evaluator(copy: Path, town: TownMap, clock: Clock) -> AuthorsEvaluator:
     return AuthorsEvaluator(Setting(town, clock, ConversationOptions(), 0), find_templates(copy))
 
 
-def judge(evaluator: AuthorsEvaluator, scene: Scene, episode: ConversationEpisode, model: Talker | None) -> list[Judgment]:
+def judge(
+    evaluator: AuthorsEvaluator,
+    scene: Scene,
+    episode: ConversationEpisode,
+    model: Talker | None,
+    reference: str = "reference/rule",
+) -> list[Judgment]:
     """All judgments on an episode, asked for at the same time as the engine does."""
-    seat = Seat(Role.JUDGE, "talker" if model else "reference/rule", model, Sampling())
+    seat = Seat(Role.JUDGE, "talker" if model else reference, model, Sampling())
 
     async def ask() -> Sequence[Judgment]:
         questions = evaluator.list_questions(scene, episode).values()
         return await asyncio.gather(*(evaluator.judge(scene, episode, asked, seat) for asked in questions))
 
     return list(asyncio.run(ask()))
+
+
+def test_a_reference_judge_that_always_errs_says_the_opposite(
+    make_scene: Callable[..., Scene], evaluator: AuthorsEvaluator
+) -> None:
+    scene = make_scene()
+    episode = played(scene, SAID, "Yes.")
+    right = judge(evaluator, scene, episode, None)
+    wrong = judge(evaluator, scene, episode, None, "reference/rule@1")
+    assert {each.verdict for each in right} == {Verdict.WIN, Verdict.LOSS}
+    opposite = {Verdict.WIN: Verdict.LOSS, Verdict.LOSS: Verdict.WIN}
+    assert [each.verdict for each in wrong] == [opposite[each.verdict] for each in right]
 
 
 def test_one_call_a_text_answers_all_its_conditions(make_scene: Callable[..., Scene], evaluator: AuthorsEvaluator) -> None:

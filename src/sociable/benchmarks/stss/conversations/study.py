@@ -10,6 +10,7 @@ from sociable.benchmarks.stss.conversations.audit import make_audit
 from sociable.benchmarks.stss.conversations.authors import AuthorsEvaluator, find_templates
 from sociable.benchmarks.stss.conversations.dataset import give_wills, load_scenes, note_origin, select_templates
 from sociable.benchmarks.stss.conversations.judge import Evaluator, load_judge_prompts
+from sociable.benchmarks.stss.conversations.known_answers import ConversationKind, SummaryKind
 from sociable.benchmarks.stss.conversations.metrics import METRICS, TEXTS, JudgedScene
 from sociable.benchmarks.stss.conversations.protocol import ALONE, Setting, run_scene
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
@@ -20,11 +21,11 @@ from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
-from sociable.engine.study import Audited, Judged, JudgingTask, ShownQuestion, Study, StudyOptions
+from sociable.engine.study import Audited, JudgeAudited, Judged, JudgingKind, JudgingTask, ShownQuestion, Study, StudyOptions
 from sociable.judging.panel import add_panel
 
 
-class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEpisode, Record], Audited):
+class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEpisode, Record], Audited, JudgeAudited):
     episode_type = ConversationEpisode
     metrics = METRICS
     input_options = ("town", "agent_prompts", "judge_prompts")
@@ -51,6 +52,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
             if templates
             else Evaluator(self.setting, load_judge_prompts(options.prompts, own.level))
         )
+        self._are_bundled = options.dataset is None and own.town is None
         scenes, dataset, left_out = loaded.items, loaded.digest, list[str]()
         if own.level > 1:
             if templates:
@@ -108,3 +110,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
 
     def audit(self) -> Document:
         return make_audit(list(self.scenarios.values()), self.setting.clock, self.source)
+
+    def list_judging_kinds(self) -> Sequence[JudgingKind]:
+        kinds = (ConversationKind, SummaryKind)
+        return [kind(self.evaluator, self.scenarios, are_bundled=self._are_bundled) for kind in kinds]
