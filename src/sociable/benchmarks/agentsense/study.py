@@ -11,6 +11,7 @@ from sociable.benchmarks.agentsense.dataset import load_scenarios, select_casts,
 from sociable.benchmarks.agentsense.describe import make_description
 from sociable.benchmarks.agentsense.disclosure import list_disclosed
 from sociable.benchmarks.agentsense.judge import judge_goal, list_rated, show_question
+from sociable.benchmarks.agentsense.known_rubric import RubricKind
 from sociable.benchmarks.agentsense.label import label_records
 from sociable.benchmarks.agentsense.likeness import compare_texts
 from sociable.benchmarks.agentsense.metrics import METRICS, Scene
@@ -21,13 +22,31 @@ from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.view import Document, Section
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import Described, FromSources, Judged, JudgingTask, Labelled, Rated, ShownQuestion, Study, StudyOptions
+from sociable.engine.study import (
+    Described,
+    FromSources,
+    JudgeAudited,
+    Judged,
+    JudgingKind,
+    JudgingTask,
+    Labelled,
+    Rated,
+    ShownQuestion,
+    Study,
+    StudyOptions,
+)
 from sociable.judging.panel import add_panel
 from sociable.judging.rubric import RatedParticipant
 
 
 class AgentSenseStudy(
-    Study[Scenario, AgentSenseEpisode], Judged[AgentSenseEpisode], Rated[AgentSenseEpisode], Described, Labelled, FromSources
+    Study[Scenario, AgentSenseEpisode],
+    Judged[AgentSenseEpisode],
+    JudgeAudited,
+    Rated[AgentSenseEpisode],
+    Described,
+    Labelled,
+    FromSources,
 ):
     episode_type = AgentSenseEpisode
     metrics = METRICS
@@ -80,6 +99,9 @@ class AgentSenseStudy(
 
     def list_rated_participants(self, episode: AgentSenseEpisode) -> Mapping[str, RatedParticipant]:
         return list_rated(self.scenarios[episode.scenario], episode, first_lines=self.options.first_lines)
+
+    def list_judging_kinds(self) -> Sequence[JudgingKind]:
+        return [RubricKind(self.scenarios, first_lines=self.options.first_lines)]
 
     def make_scene(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> Scene:
         """An episode with all that the subject's metrics rest on."""
