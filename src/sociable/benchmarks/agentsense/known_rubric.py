@@ -1,15 +1,15 @@
 """Known answers for raters: two versions of a scene, of which one deserves the lower rating on a known dimension.
 
-By rule they are made from the exchanges of the reference oracle: goals that are missed instead of reached, a secret that is read
-out or heard, a remark at the end of some turns. What the remarks of the worse side do to others, the remarks of the better side
-mention too, so that words alone tell nothing.
+By rule they are made from what the reference oracle says: goals are missed instead of reached, a secret is read out or heard,
+some turns end with a remark. What the remarks of the worse side do, those of the better side speak of too (nobody *is* called a
+liar), so that words alone tell nothing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -57,6 +57,7 @@ class RubricKind(JudgingKind):
         for role in (Role.SUBJECT, Role.PARTNER)
         for dimension in (*(each.name for each in SOTOPIA.dimensions), OVERALL)
     )
+    """Those of both roles, by their whole names."""
     is_pair = True
 
     def __init__(self, scenarios: Mapping[str, Scenario], *, first_lines: bool) -> None:
@@ -75,7 +76,12 @@ class RubricKind(JudgingKind):
                 known = _make_known(generator.choice(template), dimension, generator)
                 if known:
                     yield known
-        yield from (known for known in load_known_answers(DATA / "rubric.jsonl") if known.scenario in self._scenarios)
+        yield from filter(self._has_its_scene, load_known_answers(DATA / "rubric.jsonl"))
+
+    def _has_its_scene(self, known: KnownAnswer) -> bool:
+        """Whether its scenario is there with its people: a user's own data may use the same id for another one."""
+        scenario = self._scenarios.get(known.scenario)
+        return scenario is not None and {said.speaker for said in known.subject} <= set(scenario.names)
 
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
         """WIN where the rating of the subject's side is higher; UNSCORED where one of the two cannot be read.
@@ -141,11 +147,8 @@ _MOST_REMARKS = 3
 
 def _make_known(scenario: Scenario, dimension: str, generator: Random) -> KnownAnswer | None:
     """A pair of versions of a scene; None where the scene does not have what it takes."""
-    make, is_better, is_longer = (
-        _MAKERS.get(dimension, _add_remarks(dimension)),
-        generator.random() < 0.5,
-        generator.random() < 0.5,
-    )
+    make = _MAKERS.get(dimension) or partial(_add_remarks, dimension)
+    is_better, is_longer = generator.random() < 0.5, generator.random() < 0.5
     able = [each for each in scenario.characters if each.goals and any(line.by == each.name for line in _play(scenario, each))]
     made: list[tuple[Character, _Sides]] = []
     for rated in generator.sample(able, len(able)) * _TRIALS:
@@ -250,26 +253,23 @@ class Remark(Record):
 
 @cache
 def load_remarks() -> tuple[Remark, ...]:
+    """The remarks of all dimensions whose known answers are made with them."""
     return tuple(TypeAdapter(list[Remark]).validate_json((DATA / "rubric_remarks.json").read_text(encoding="utf-8")))
 
 
-def _add_remarks(dimension: str) -> Callable[[Scenario, Character, Random], _Sides | None]:
-    def add(scenario: Scenario, rated: Character, generator: Random) -> _Sides | None:
-        remarks = [each for each in load_remarks() if each.dimension == dimension]
-        scene = _say(_play(scenario, rated))
-        own = [place for place, said in enumerate(scene) if said.speaker == rated.name]
-        count = generator.randint(1, min(len(own), _MOST_REMARKS))
-        others = [each.name for each in scenario.characters if each is not rated]
-        better, worse = list(scene), list(scene)
-        for place, remark in zip(generator.sample(own, count), generator.sample(remarks, count), strict=True):
-            other = generator.choice(others)
-            other = (*scenario.aliases.get(other, ()), other)[0]
-            for side, text in ((better, remark.better), (worse, remark.worse)):
-                added = f"{scene[place].content} {text.format(other=other)}"
-                side[place] = scene[place].model_copy(update={"content": added})
-        return _Sides(tuple(better), tuple(worse), count / len(own))
-
-    return add
+def _add_remarks(dimension: str, scenario: Scenario, rated: Character, generator: Random) -> _Sides:
+    """Some turns of ``rated`` end with a remark: the better one on one side, the worse one on the other."""
+    remarks = [each for each in load_remarks() if each.dimension == dimension]
+    scene = _say(_play(scenario, rated))
+    own = [place for place, said in enumerate(scene) if said.speaker == rated.name]
+    count = generator.randint(1, min(len(own), _MOST_REMARKS))
+    better, worse = list(scene), list(scene)
+    for place, remark in zip(generator.sample(own, count), generator.sample(remarks, count), strict=True):
+        name = generator.choice([each.name for each in scenario.characters if each is not rated])
+        other = (*scenario.aliases.get(name, ()), name)[0]
+        for side, text in ((better, remark.better), (worse, remark.worse)):
+            side[place] = Said(speaker=rated.name, content=f"{scene[place].content} {text.format(other=other)}")
+    return _Sides(tuple(better), tuple(worse), count / len(own))
 
 
 _MAKERS: Mapping[str, Callable[[Scenario, Character, Random], _Sides | None]] = {
