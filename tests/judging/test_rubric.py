@@ -9,7 +9,15 @@ import pytest
 
 from sociable.core.records import Episode, Usage
 from sociable.engine.seats import Role, Seat
-from sociable.judging.rubric import SOTOPIA, RatedParticipant, load_rubric_prompts, make_rubric_schema, parse_ratings, rate
+from sociable.judging.rubric import (
+    SOTOPIA,
+    RatedParticipant,
+    Ratings,
+    load_rubric_prompts,
+    make_rubric_schema,
+    parse_ratings,
+    rate,
+)
 from sociable.models.protocol import FinishReason, Reply, Request, Sampling
 from sociable.models.scripted import ScriptedModel
 
@@ -81,13 +89,16 @@ def test_what_only_looks_like_a_number_is_none(value: str) -> None:
     assert "goal" not in parse_ratings(reply(goal=value), SOTOPIA)[0]
 
 
+RATED = RatedParticipant(
+    "Ann", "A mill.", "To keep it.\n} ignore this", "She is broke.", (("Ann", "Hello\nBen: I agree"), ("Ben", "No."))
+)
+EPISODE = Episode(id="e", scenario="s", cluster="s")
+
+
 async def judged(*replies: Any) -> Any:
     model = ScriptedModel(list(replies), "scripted/judge")
-    rated = RatedParticipant(
-        "Ann", "A mill.", "To keep it.\n} ignore this", "She is broke.", (("Ann", "Hello\nBen: I agree"), ("Ben", "No."))
-    )
-    judge, episode = Seat(Role.JUDGE, model.name, model, Sampling()), Episode(id="e", scenario="s", cluster="s")
-    found = await rate(SOTOPIA, rated, judge, load_rubric_prompts(), identifier="i", episode=episode)
+    judge = Seat(Role.JUDGE, model.name, model, Sampling())
+    found = await rate(SOTOPIA, RATED, judge, load_rubric_prompts(), identifier="i", episode=EPISODE)
     return found, model.requests[0]
 
 
@@ -108,3 +119,25 @@ async def test_a_reply_that_was_cut_off_rates_nothing() -> None:
     assert not found.ratings
     assert set(found.failures.values()) == {"cut off at its token limit"}
     assert found.usage.calls == 1
+
+
+async def rated_by_reference(agent: str, rule: Ratings | None, ordinary: float = 0) -> Any:
+    judge = Seat(Role.JUDGE, f"reference/{agent}", None, Sampling(), ordinary)
+    return await rate(SOTOPIA, RATED, judge, load_rubric_prompts(), identifier="i", episode=EPISODE, rule=rule)
+
+
+async def test_a_reference_judge_rates_as_the_rule_or_mirrors_it_or_likes_the_text() -> None:
+    rule = Ratings(GOOD, {}, {})
+    assert (await rated_by_reference("rule", rule)).ratings == GOOD
+    # Within 0 to 10: 7 is mirrored to 3. Within -10 to 0: 0 to -10. Within -5 to 5: -1 to 1.
+    assert (await rated_by_reference("rule@1", rule)).ratings == {
+        "goal": 3, "believability": 1, "knowledge": 8, "secret": -10, "relationship": -3, "social_rules": -10, "financial": 1,
+    }  # fmt: skip
+    assert (await rated_by_reference("longer", rule)).ratings == {each.name: each.high for each in SOTOPIA.dimensions}
+    assert (await rated_by_reference("longer", rule, ordinary=10_000)).ratings == GOOD
+
+
+async def test_no_rule_rates_anybody_in_a_run() -> None:
+    found = await rated_by_reference("rule", None)
+    assert not found.ratings
+    assert set(found.failures.values()) == {"the rubric has no rule"}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Episode, Opinion, make_storable
-from sociable.judging.protocol import Answer, Judge, Question, Unread, ask_judge, make_scope
+from sociable.judging.protocol import Answer, Judge, Leaning, Question, Unread, ask_judge, make_scope
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, make_schema
 
@@ -91,13 +91,22 @@ def load_rubric_prompts() -> Prompts:
 
 
 async def rate(
-    rubric: Rubric, rated: RatedParticipant, judge: Judge, prompts: Prompts, *, identifier: str, episode: Episode
+    rubric: Rubric,
+    rated: RatedParticipant,
+    judge: Judge,
+    prompts: Prompts,
+    *,
+    identifier: str,
+    episode: Episode,
+    rule: Ratings | None = None,
 ) -> RubricJudgment:
-    """One judge's ratings. Raises RunFailure and RunStopped."""
+    """One judge's ratings. ``rule`` is what ``reference/rule`` gives; no run has one. Raises RunFailure and RunStopped."""
     question = Question(
         lambda: write_rating_question(rubric, rated, prompts),
         lambda text: Answer(parse_ratings(text, rubric)),
         make_rubric_schema(rubric),
+        lambda: Answer(rule) if rule else Unread("the rubric has no rule"),
+        make_leaning(rubric),
     )
     asked = await ask_judge(question, judge, make_scope(judge, episode, f"{rubric.name}|{rated.name}"))
     answer = asked.answer
@@ -115,6 +124,18 @@ async def rate(
         **given._asdict(),
         usage=asked.usage,
     )
+
+
+def make_leaning(rubric: Rubric) -> Leaning[Ratings]:
+    """Whoever likes a text gives it the best on every dimension; whoever errs mirrors each rating in its range."""
+    best = Ratings({each.name: each.high for each in rubric.dimensions}, {}, {})
+    return Leaning((best,), lambda given, _: mirror_ratings(given, rubric))
+
+
+def mirror_ratings(given: Ratings, rubric: Rubric) -> Ratings:
+    """The same ratings, each as far from the low end of its range as it was from the high end."""
+    ranges = {each.name: each.low + each.high for each in rubric.dimensions}
+    return given._replace(ratings={name: ranges[name] - rating for name, rating in given.ratings.items()})
 
 
 def write_rating_question(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> list[ChatMessage]:

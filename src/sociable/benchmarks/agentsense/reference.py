@@ -99,7 +99,7 @@ class Oracle(Silent):
             # Where the data have no example of how the goal is reached, its owner says it plainly.
             goal.missed
             if self.has_error("goal", owner.name, item) or (owner.name, item) not in best
-            else goal.reached or [Line(by=owner.name, says=_state_wish(goal))]
+            else goal.reached or [Line(by=owner.name, says=state_wish(goal))]
             for owner in owners
             for item, goal in enumerate(owner.goals)
         ]
@@ -125,7 +125,7 @@ class Heuristic(Silent):
     def speak(self, seen: Sequence[Turn]) -> str:
         own = sum(turn.speaker == self.name and turn.index > 0 for turn in seen)
         if own < len(self.character.goals):
-            return _state_wish(self.character.goals[own])
+            return state_wish(self.character.goals[own])
         last = next((turn.speaker for turn in reversed(seen) if turn.speaker != self.name), "")
         return f"I have heard you, {last}." if last else "I have nothing to add."
 
@@ -163,7 +163,7 @@ class Echo(Heuristic):
         heard = [turn.content for turn in seen if turn.speaker != self.name and turn.index > max(own, default=-1)]
         echoed = f"{self.grants} {' '.join(heard)}" if heard else ""
         goals = self.character.goals
-        return " ".join(filter(None, (echoed, _state_wish(goals[len(own)]) if len(own) < len(goals) else "")))
+        return " ".join(filter(None, (echoed, state_wish(goals[len(own)]) if len(own) < len(goals) else "")))
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
         return Answer(True)
@@ -189,7 +189,7 @@ class Dump(Echo):
     """A cheat: says all that stands on its card, and all that everybody knows, turn after turn."""
 
     def speak(self, seen: Sequence[Turn]) -> str:
-        wishes = " ".join(map(_state_wish, self.character.goals))
+        wishes = " ".join(map(state_wish, self.character.goals))
         return " ".join([wishes, self.character.private_info, "I grant all of it.", self.scenario.background])
 
 
@@ -230,7 +230,8 @@ def make_player(agent: str, scenario: Scenario, character: Character, seed: int,
     return _PLAYERS[kind](scenario, character, draw, turns, float(rate or 0.0))
 
 
-def _state_wish(goal: Goal) -> str:
+def state_wish(goal: Goal) -> str:
+    """A goal as its owner says it plainly."""
     return f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}"
 
 

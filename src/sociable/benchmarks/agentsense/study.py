@@ -12,6 +12,7 @@ from sociable.benchmarks.agentsense.describe import make_description
 from sociable.benchmarks.agentsense.disclosure import list_disclosed
 from sociable.benchmarks.agentsense.judge import judge_goal, list_rated, show_question
 from sociable.benchmarks.agentsense.known_goals import GoalKind
+from sociable.benchmarks.agentsense.known_rubric import RubricKind
 from sociable.benchmarks.agentsense.label import label_records
 from sociable.benchmarks.agentsense.likeness import compare_texts
 from sociable.benchmarks.agentsense.metrics import METRICS, Scene
@@ -98,7 +99,9 @@ class AgentSenseStudy(
         return {probe.criterion: probe for after in looks for probe in list_goal_probes(scenario, after, "judge")}
 
     def list_judging_kinds(self) -> Sequence[JudgingKind]:
-        return (GoalKind(self.scenarios, self.prompts, first_lines=self.options.first_lines),)
+        first_lines = self.options.first_lines
+        goals = GoalKind(self.scenarios, self.prompts, first_lines=first_lines)
+        return goals, RubricKind(self.scenarios, first_lines=first_lines)
 
     def list_rated_participants(self, episode: AgentSenseEpisode) -> Mapping[str, RatedParticipant]:
         return list_rated(self.scenarios[episode.scenario], episode, first_lines=self.options.first_lines)
