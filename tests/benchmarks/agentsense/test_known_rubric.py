@@ -84,7 +84,7 @@ def test_truth_does_not_follow_from_length(known: list[KnownAnswer]) -> None:
 
 def test_variants_keep_their_bounds(known: list[KnownAnswer]) -> None:
     bounds = {"in half the words": (0.4, 0.65), "confident": (0.85, 1.15), "in the third person": (0.85, 1.15)}
-    sides = {language + side for language in LANGUAGES.values() for side in ("", OTHER_SIDE)}
+    sides = {language + side for language in LANGUAGES for side in ("", OTHER_SIDE)}
     counts = Counter(name for each in known for name in each.variants)
     assert set(counts) == {*BY_HAND, *sides}
     assert all(counts[name] >= 30 for name in BY_HAND)
