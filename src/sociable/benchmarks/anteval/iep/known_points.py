@@ -173,7 +173,7 @@ _BREAKS = (
     "“{} …” The rest of that sentence was lost in the noise.",
     "There was something that began with “{} …”, and no more of it.",
 )
-_KEPT = (0.7, 0.5, 0.3)
+_KEPT = (0.5, 0.4, 0.3)
 """The shares of its words after which a sentence is broken off."""
 
 
