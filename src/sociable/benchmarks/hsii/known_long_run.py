@@ -1,7 +1,7 @@
 """Long runs whose right verdict is known: the written continuation beside the same conversation, damaged.
 
-Of every case one conversation is made by rule for each of some kinds of damage; others are written by hand. Which side is under
-test, how much is damaged, and whether the worse side is the longer one, is drawn by lot.
+Of every case one conversation is made by rule, or more in small data; others are written by hand. Which side is under test, how
+much is damaged, and whether the worse side is the longer one, is drawn by lot.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import ClassVar
 
 from sociable.benchmarks.hsii.briefing import split_sentences
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.judge import judge_stage
 from sociable.benchmarks.hsii.measure import makes_point, measure_points
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation, Stage
-from sociable.core.names import find_words
+from sociable.core.names import find_words, normalise_name
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Verdict
 from sociable.core.seeding import make_generator
@@ -41,8 +41,8 @@ class KnownLongRuns(JudgingKind):
 
     name = Stage.LONG_RUN.value
     metrics = ("r4", "r4_ties_half", "r4_minus_r3", "hsii", "hsii_printed", "hsii_cascade", "hsii_ties_half")
-    is_pair: ClassVar[bool] = True
-    has_sides: ClassVar[bool] = True
+    is_pair = True
+    has_sides = True
 
     def __init__(self, cases: Mapping[str, Case], prompts: Prompts) -> None:
         self._cases = cases
@@ -99,11 +99,12 @@ def _make_turns(conversation: Sequence[Said], to: str) -> tuple[Turn, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """The assistant's turns, damaged and as they should be, and the share of turns or of points that was damaged, if it varies."""
+    """The assistant's turns, damaged and as they should be."""
 
     worse: Words
     better: Words
     size: float | None
+    """The share of turns, or of points, that was damaged; None where it is always one turn."""
 
 
 Damage = Callable[[Case, Words, Sequence[Case], random.Random], Damaged | None]
@@ -118,7 +119,7 @@ def _damage_all(cases: Sequence[Case]) -> Iterator[KnownAnswer]:
         # Each case begins with another kind of damage, so that all come as often.
         order = names[number % len(names) :] + names[: number % len(names)]
         made = (known for damage in order if (known := _make_known(case, intact, damage, cases)))
-        yield from (known for known, _ in zip(made, range(rounds), strict=False))
+        yield from islice(made, rounds)
 
 
 def _make_known(case: Case, intact: Words, damage: str, cases: Sequence[Case]) -> KnownAnswer | None:
@@ -129,8 +130,8 @@ def _make_known(case: Case, intact: Words, damage: str, cases: Sequence[Case]) -
         return None
     worse, better = _draw_lengths(found, lots)
     sides = [_make_conversation(case, words) for words in (worse, better)]
-    truth = lots.choice((Verdict.LOSS, Verdict.WIN))
-    subject, golden = sides if truth is Verdict.LOSS else reversed(sides)
+    is_loss = lots.random() < 0.5
+    subject, golden = sides if is_loss else reversed(sides)
     return KnownAnswer(
         id=f"{case.id}|{Stage.LONG_RUN}|{damage}",
         kind=KnownLongRuns.name,
@@ -139,9 +140,9 @@ def _make_known(case: Case, intact: Words, damage: str, cases: Sequence[Case]) -
         speaker=ASSISTANT,
         subject=subject,
         golden=golden,
-        truth=truth,
+        truth=Verdict.LOSS if is_loss else Verdict.WIN,
         damage=damage,
-        size=found.size,
+        size=found.size and round(found.size, 3),
     )
 
 
@@ -214,10 +215,9 @@ def _leak(case: Case, intact: Words, cases: Sequence[Case], lots: random.Random)
     if not secrets:
         return None
     told = lots.sample(secrets, min(lots.randint(1, len(secrets)), len(intact)))
-    places, openings = (lots.sample(things, len(told)) for things in (range(len(intact)), LEAK_OPENINGS))
     turns = list(intact)
-    for place, opening, secret in zip(places, openings, told, strict=True):
-        turns[place] += f" {opening} {secret}"
+    for place, secret in zip(lots.sample(range(len(intact)), len(told)), told, strict=True):
+        turns[place] += f" {lots.choice(LEAK_OPENINGS)} {secret}"
     return Damaged(tuple(turns), intact, len(told) / len(intact))
 
 
@@ -257,10 +257,10 @@ def _give_back(case: Case, intact: Words, cases: Sequence[Case], lots: random.Ra
 
 def _mix_up(case: Case, intact: Words, cases: Sequence[Case], lots: random.Random) -> Damaged | None:
     """Turns replaced by those of a case of another dialogue, with the names of this one's people."""
-    others = [each for each in cases if each.dialogue != case.dialogue]
-    if not others:
+    drawn = lots.sample(cases, min(len(cases), 20))
+    other = next((each for each in drawn if each.dialogue != case.dialogue), None)
+    if other is None:
         return None
-    other = lots.choice(others)
     names = _pair_names(other, case)
     foreign = _list_words(other)
     return _replace_turns(intact, lots, lambda place, turn: _change_names(foreign[place % len(foreign)], names))
@@ -269,12 +269,19 @@ def _mix_up(case: Case, intact: Words, cases: Sequence[Case], lots: random.Rando
 def _pair_names(other: Case, case: Case) -> dict[str, str]:
     """The words of the names of the other case's people, each with one of this one's; addressee with addressee."""
     pairs: dict[str, str] = {}
-    casts = [sorted(each.characters, key=lambda name, to=each.golden.role_to: name != to) for each in (other, case)]
-    for place, foreign in enumerate(casts[0]):
-        own = casts[1][place % len(casts[1])].split()
-        for number, word in enumerate(foreign.split()):
-            pairs.setdefault(word, own[min(number, len(own) - 1)])
+    own = _list_names(case)
+    for place, foreign in enumerate(_list_names(other)):
+        stand_in = own[place % len(own)]
+        for number, word in enumerate(foreign):
+            pairs.setdefault(word, stand_in[min(number, len(stand_in) - 1)])
     return pairs
+
+
+def _list_names(case: Case) -> list[list[str]]:
+    """The words of each character's name without titles and articles, the addressee's first."""
+    to = case.golden.role_to
+    names = [to, *(name for name in case.characters if name != to)]
+    return [[word for word in name.split() if normalise_name(word) in normalise_name(name).split()] or [name] for name in names]
 
 
 def _change_names(text: str, names: Mapping[str, str]) -> str:
@@ -290,7 +297,7 @@ DAMAGES: Mapping[str, Damage] = {
     "repetition": _give_back,
     "empty words": _say_nothing,
 }
-"""The kinds of damage, by the name under which reports count them; those written by hand have the same names."""
+"""The kinds of damage, by the name that reports give them; what is written by hand has the same names."""
 
 COURTESIES = (
     "I know that this is a long day for you, and that you would sooner be doing something else.",

@@ -29,8 +29,8 @@ from sociable.engine.seats import Role, Seats
 from sociable.engine.study import (
     Audited,
     Described,
-    Judged,
     JudgeAudited,
+    Judged,
     JudgingKind,
     JudgingTask,
     MeasuredByRule,
