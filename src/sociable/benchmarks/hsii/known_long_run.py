@@ -201,12 +201,17 @@ def _drop_points(case: Case, intact: Words, cases: Sequence[Case], lots: random.
     return Damaged(tuple(kept), intact, missed / total) if missed else None
 
 
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+
+
 def _list_secrets(case: Case) -> list[str]:
     """What the hearers must not be told and the rule knows again; not what speaks of the addressee, in the third person."""
     to = case.golden.role_to
     hidden = dict.fromkeys(fact for hearer in case.list_hearers(to) for fact in case.list_hidden_facts(hearer))
     own = set(find_words(to))
-    return [fact.fact for fact in hidden if has_claim(fact.fact, fact.wording) and own.isdisjoint(find_words(fact.fact))]
+    # What stands in brackets is a remark on the data.
+    told = {_BRACKETS.sub("", fact.fact): fact for fact in hidden}
+    return [text for text, fact in told.items() if has_claim(text, fact.wording) and own.isdisjoint(find_words(text))]
 
 
 def _leak(case: Case, intact: Words, cases: Sequence[Case], lots: random.Random) -> Damaged | None:
