@@ -16,6 +16,7 @@ from sociable.benchmarks.hsii.judge import (
     list_rated_participants,
     make_pair,
 )
+from sociable.benchmarks.hsii.known_long_run import KnownLongRuns
 from sociable.benchmarks.hsii.measure import Measured, measure_episode
 from sociable.benchmarks.hsii.metrics import JudgedCase, list_win_rates, make_metrics
 from sociable.benchmarks.hsii.protocol import find_mismatch, make_reference, run_case
@@ -28,7 +29,9 @@ from sociable.engine.seats import Role, Seats
 from sociable.engine.study import (
     Audited,
     Described,
+    JudgeAudited,
     Judged,
+    JudgingKind,
     JudgingTask,
     MeasuredByRule,
     Rated,
@@ -45,6 +48,7 @@ from sociable.judging.rubric import RatedParticipant
 class HSIIStudy(
     Study[Case, HSIIEpisode, ReferenceConversation, Measured],
     Judged[HSIIEpisode, ReferenceConversation],
+    JudgeAudited,
     Referenced[ReferenceConversation],
     MeasuredByRule[HSIIEpisode, Measured],
     Rated[HSIIEpisode],
@@ -118,6 +122,9 @@ class HSIIStudy(
             return await judge_behaviour(case, episode, task.criterion, task.seat, self.prompts)
         golden = find_golden_words(case, self.options.golden, self.seed)
         return await judge_stage(case, episode, Stage(task.criterion), task.seat, reference, self.prompts, golden)
+
+    def list_judging_kinds(self) -> Sequence[JudgingKind]:
+        return [KnownLongRuns(self.scenarios, self.prompts)]
 
     def is_shown(self, criterion: str) -> bool:
         return criterion in JUDGED
