@@ -171,9 +171,14 @@ _SENTENCE_END = re.compile(
 )
 
 
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text."""
+    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+
+
 def find_relationships(case: Case, character: str) -> list[str]:
     """The sentences of ``relationships`` that name the character."""
-    sentences = [sentence.strip() for text in case.background.relationships for sentence in _SENTENCE_END.split(text)]
+    sentences = [sentence for text in case.background.relationships for sentence in split_sentences(text)]
     return [sentence for sentence in sentences if character in find_people(sentence, case.characters, case.aliases)]
 
 

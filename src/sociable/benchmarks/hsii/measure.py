@@ -81,20 +81,21 @@ def measure_points(case: Case, text: str) -> tuple[float, str] | None:
     """
     if not case.must_convey:
         return None
-    missed = [point.point for point in case.must_convey if not _makes_point(text, point)]
+    missed = [point.point for point in case.must_convey if not makes_point(text, point)]
     hidden = [fact for hearer in case.list_hearers(case.golden.role_to) for fact in case.list_hidden_facts(hearer)]
     leaked = dict.fromkeys(fact.fact for fact in hidden if has_claim(text, fact.wording))
     total = len(case.must_convey)
     conveyed = total - len(missed)
     parts = [f"conveys {conveyed} of {total} points"]
-    more = [case.better.point] if case.better and _makes_point(text, case.better) else []
+    more = [case.better.point] if case.better and makes_point(text, case.better) else []
     for verb, found in (("misses", missed), ("adds", more), ("reveals", leaked)):
         if found:
             parts.append(f"{verb} " + ", ".join(f"'{each}'" for each in found))
     return (conveyed + len(more)) / total - (1.0 if leaked else 0.0), "; ".join(parts)
 
 
-def _makes_point(text: str, point: Point | BetterResponse) -> bool:
+def makes_point(text: str, point: Point | BetterResponse) -> bool:
+    """Whether ``text`` makes the point, by its wordings."""
     # "Not until she is back" makes the point that she must be back.
     return has_claim(text, point.wording, reach=0)
 
@@ -105,7 +106,7 @@ def is_evading_conflict(case: Case, text: str) -> bool | None:
     Section 6.3: "models try employing tricks to bypass explicit conflicts".
     """
     facing = list_facing_points(case)
-    return not any(_makes_point(text, point) for point in facing) if facing else None
+    return not any(makes_point(text, point) for point in facing) if facing else None
 
 
 def list_facing_points(case: Case) -> list[Point]:

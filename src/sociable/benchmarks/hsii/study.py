@@ -16,6 +16,7 @@ from sociable.benchmarks.hsii.judge import (
     list_rated_participants,
     make_pair,
 )
+from sociable.benchmarks.hsii.known_first_utterances import FirstUtterances
 from sociable.benchmarks.hsii.measure import Measured, measure_episode
 from sociable.benchmarks.hsii.metrics import JudgedCase, list_win_rates, make_metrics
 from sociable.benchmarks.hsii.protocol import find_mismatch, make_reference, run_case
@@ -28,7 +29,9 @@ from sociable.engine.seats import Role, Seats
 from sociable.engine.study import (
     Audited,
     Described,
+    JudgeAudited,
     Judged,
+    JudgingKind,
     JudgingTask,
     MeasuredByRule,
     Rated,
@@ -48,6 +51,7 @@ class HSIIStudy(
     Referenced[ReferenceConversation],
     MeasuredByRule[HSIIEpisode, Measured],
     Rated[HSIIEpisode],
+    JudgeAudited,
     Audited,
     Described,
 ):
@@ -129,6 +133,11 @@ class HSIIStudy(
         if isinstance(sides, str):
             return None
         return ShownPair(render_setting_in_words(case), case.golden.role_to, sides.subject, sides.golden)
+
+    def list_judging_kinds(self) -> Sequence[JudgingKind]:
+        return [
+            FirstUtterances(self.scenarios, self.prompts),
+        ]
 
     def list_rated_participants(self, episode: HSIIEpisode) -> Mapping[str, RatedParticipant]:
         return list_rated_participants(self.scenarios[episode.scenario], episode)
