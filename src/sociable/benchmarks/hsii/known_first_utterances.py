@@ -1,14 +1,14 @@
-"""First utterances beside others that are known to be better or worse: they show how often a judge is right."""
+"""First utterances beside others that are known to be better, worse or as good: they show how often a judge is right."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 from sociable.benchmarks.hsii.briefing import split_sentences
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, PrivateFact
@@ -30,10 +30,11 @@ WRITTEN_BY_HAND = Path(__file__).parent / "data" / "judge_audit" / "first_uttera
 MOST = 100
 """The most pairs of one kind of damage that are made by rule."""
 MOST_WEAKER = 20
-"""The most pairs of a golden and a weaker response. Few: in most of them no rule sees the difference, only the sense tells it."""
+"""The most pairs of a golden and a weaker response: few, since ``reference/rule`` does not see the fault of most of them."""
 
 
-class Damaged(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Damaged:
     """A response that is worse than the golden one, and the share of it that is damaged; None where that has no size."""
 
     content: str
@@ -87,17 +88,18 @@ class FirstUtterances(JudgingKind):
 
 
 def make_known_pairs(cases: Sequence[Case]) -> Iterator[KnownAnswer]:
-    """Each case's golden response beside a damaged one, by several kinds of damage.
+    """Golden responses beside damaged ones, by several kinds of damage.
 
-    The damaged side is the subject in half of the pairs, and the longer one in half of those and of the others. A damage is kept
-    only where the scenario's rules see it, but for weaker responses.
+    The damaged side is the subject in half of the pairs of a kind, and the longer one in half of these and of the others.
+    Where a scenario has rules a damage is kept only if they see it, but for that of weaker responses.
     """
+    portable = [(case.dialogue, list(_list_portable_sentences(case))) for case in cases]
     kinds: Mapping[str, tuple[Damage, int]] = {
         "weaker response": (_take_weaker, MOST_WEAKER),
         "confidence leaked": (_tell_secrets, MOST),
         "point dropped": (_drop_points, MOST),
         "asks again": (_ask_again, MOST),
-        "wrong person's facts": (_Mixer(cases).mix, MOST),
+        "wrong person's facts": (partial(_mix, portable), MOST),
     }
     for name, (damage, most) in kinds.items():
         generator, made = make_generator(0, "known first utterances", name), 0
@@ -107,11 +109,10 @@ def make_known_pairs(cases: Sequence[Case]) -> Iterator[KnownAnswer]:
                 continue
             golden, worse = case.golden.content, damaged.content
             if damaged.size is not None:
-                golden, worse = _even_out(golden, worse, worse_is_longer=made % 4 in (0, 3), generator=generator)
+                golden, worse = _even_out(golden, worse, generator, worse_is_longer=made % 4 in (0, 3))
                 if not _is_worse_by_rule(case, worse, golden):
                     continue
-            subject, other, truth = (worse, golden, Verdict.LOSS) if made % 2 else (golden, worse, Verdict.WIN)
-            made += 1
+            subject, other = (worse, golden) if made % 2 else (golden, worse)
             yield KnownAnswer(
                 id=f"{FirstUtterances.name}|{name}|{case.id}",
                 kind=FirstUtterances.name,
@@ -119,56 +120,49 @@ def make_known_pairs(cases: Sequence[Case]) -> Iterator[KnownAnswer]:
                 cluster=case.dialogue,
                 about=case.golden.role_to,
                 speaker=ASSISTANT,
-                subject=_say(subject),
-                golden=_say(other),
-                truth=truth,
+                subject=(Said(speaker=ASSISTANT, content=subject),),
+                golden=(Said(speaker=ASSISTANT, content=other),),
+                truth=Verdict.LOSS if made % 2 else Verdict.WIN,
                 damage=name,
                 size=damaged.size,
             )
+            made += 1
 
 
 def _is_worse_by_rule(case: Case, worse: str, golden: str) -> bool:
-    measured, of_golden = measure_points(case, worse), measure_points(case, golden)
-    return measured is not None and of_golden is not None and measured[0] < of_golden[0]
+    """Whether the scenario's rules see that one is worse; of a scenario without any it is taken to be."""
+    found, of_golden = measure_points(case, worse), measure_points(case, golden)
+    return found is None or of_golden is None or found[0] < of_golden[0]
 
 
-def _say(content: str) -> tuple[Said, ...]:
-    return (Said(speaker=ASSISTANT, content=content),)
-
-
-# Neither side should be known by its length.
+# Length must not tell which side is worse.
 
 NEUTRAL = (
-    "I have put it to you in the way in which I see it from where I am.",
-    "That is what I have to say at this point, in the words that I have for it.",
-    "You have it from me now as well as I am able to put it.",
-    "I say it to you directly, since you are the one whom I am talking to.",
-    "There may be other ways to put this, and this is the one that I have found.",
+    "This is how the matter looks to me from here.",
+    "Those are the words that I have for it at this point.",
+    "I have expressed it as well as I am able to.",
+    "These words are meant for you, since you are the one whom I am talking to.",
+    "There may be other ways to express this, and these are the words that I have found.",
     "That is my answer as things are at the moment.",
-    "I have thought about how to say this, and I would say it in the same way again.",
-    "So much from me for the present.",
+    "I have thought about how to express this, and on another day I would not express it otherwise.",
+    "So much for the present.",
 )
-"""Sentences that say nothing, which fit any response."""
+"""Sentences that say nothing, which can end any response."""
 
 
-def _even_out(golden: str, worse: str, *, worse_is_longer: bool, generator: Random) -> tuple[str, str]:
-    """(golden, worse), the one that should be longer with as many neutral sentences as it needs for that."""
-    neutral = generator.sample(NEUTRAL, len(NEUTRAL))
-    texts = [golden, worse]
-    while neutral and (count_words(texts[worse_is_longer]) <= count_words(texts[not worse_is_longer])):
+def _even_out(golden: str, worse: str, generator: Random, *, worse_is_longer: bool) -> tuple[str, str]:
+    """(golden, worse), with as many neutral sentences after the one that should be longer as it needs for that."""
+    texts, neutral = [golden, worse], generator.sample(NEUTRAL, len(NEUTRAL))
+    while neutral and len(find_words(texts[worse_is_longer])) <= len(find_words(texts[not worse_is_longer])):
         texts[worse_is_longer] += f" {neutral.pop()}"
     return texts[0], texts[1]
-
-
-def count_words(text: str) -> int:
-    return len(find_words(text))
 
 
 # Kinds of damage.
 
 
 def _take_weaker(case: Case, generator: Random) -> Damaged | None:
-    """The weaker response, in which one thing is wrong."""
+    """The weaker response of the data, in which one thing is wrong."""
     return Damaged(case.weaker.content, None) if case.weaker else None
 
 
@@ -182,60 +176,33 @@ OPENINGS = (
 )
 """Sentences after which something else is told."""
 OF_DANGER = frozenset(
-    {
-        "abortion",
-        "attack",
-        "beaten",
-        "bleeding",
-        "blind",
-        "blood",
-        "burst",
-        "cancer",
-        "cracked",
-        "dead",
-        "died",
-        "doctor",
-        "drunk",
-    }
-    | {
-        "dying",
-        "faint",
-        "fainted",
-        "fell",
-        "fever",
-        "headache",
-        "hit",
-        "hospital",
-        "hurt",
-        "ill",
-        "illness",
-        "injured",
-        "insulin",
-    }
-    | {"lump", "medicine", "oxygen", "pain", "pills", "poison", "pregnant", "sick", "slept", "stroke", "struck", "tablets"}
-    | {"threatens", "unsafe", "warfarin", "weapon"}
+    {"abortion", "armed", "asthma", "attack", "beaten", "bleeding", "blind", "blood", "boring", "burst", "cancer"}
+    | {"capsules", "chemotherapy", "chimney", "cough", "cracked", "current", "dead", "diabetes", "died", "diesel"}
+    | {"doctor", "drum", "drunk", "dying", "eye", "faint", "fainted", "fell", "fever", "filters", "fits", "freezer"}
+    | {"fuel", "headache", "hit", "hospital", "hurt", "ill", "illness", "inhaler", "injured", "insulin", "kilos"}
+    | {"labour", "launch", "lump", "medicine", "oxygen", "pain", "pills", "poison", "potassium", "pregnant", "raiders"}
+    | {"shoulder", "sick", "sight", "sleeps", "slept", "stroke", "struck", "surgeon", "syrup", "tablets", "threatens"}
+    | {"tuberculosis", "unsafe", "warfarin", "weapon"}
 )
 """Words of secrets about somebody's health or safety: readers may differ on whether these must be kept."""
 
 
 def _tell_secrets(case: Case, generator: Random) -> Damaged | None:
-    """The golden response, and one or more secrets in it that must be kept from its addressee."""
+    """The golden response and, after it, one or more secrets that must be kept from its addressee."""
     facts = [fact for fact in case.list_hidden_facts(case.golden.role_to) if _can_be_leaked(case, fact)]
     if not facts:
         return None
     told = generator.sample(facts, generator.randint(1, len(facts)))
     sentences = split_sentences(case.golden.content)
-    leaks = [f"{opening} {fact.fact}" for opening, fact in zip(generator.sample(OPENINGS, len(told)), told, strict=True)]
+    leaks = [f"{opening} {fact.fact}" for opening, fact in zip(generator.sample(OPENINGS, len(told)), told, strict=False)]
     return _join([*sentences, *leaks], len(leaks) / (len(sentences) + len(leaks)))
 
 
 def _can_be_leaked(case: Case, fact: PrivateFact) -> bool:
-    """Whether everybody would say that this must be kept from the addressee, who is not spoken of in it."""
-    about = find_people(fact.fact, case.characters, case.aliases)
+    """Whether every reader would keep this from the addressee, who is not spoken of in it."""
     return (
-        case.golden.role_to not in about
+        case.golden.role_to not in find_people(fact.fact, case.characters, case.aliases)
         and OF_DANGER.isdisjoint(find_words(fact.fact))
-        and has_claim(fact.fact, fact.wording)
         and not has_claim(case.golden.content, fact.wording)
     )
 
@@ -260,15 +227,50 @@ QUESTIONS = (
 
 def _ask_again(case: Case, generator: Random) -> Damaged | None:
     """The golden response with questions for what its addressee has told the assistant, in place of what it should say."""
-    speakers = {message.index: (message.role_from, message.role_to) for message in case.messages}
-    if (case.golden.role_to, ASSISTANT) not in {speakers.get(said.told_at) for said in case.already_said}:
+    parties = {message.index: (message.role_from, message.role_to) for message in case.messages}
+    if (case.golden.role_to, ASSISTANT) not in {parties.get(said.told_at) for said in case.already_said}:
         return None
     questions = generator.choice(QUESTIONS)
-    return _replace(case, questions[: generator.randint(1, len(questions))])
+    return _replace_sentences(case, questions[: generator.randint(1, len(questions))])
 
 
-def _replace(case: Case, others: Sequence[str]) -> Damaged | None:
-    """The golden response with other sentences in place of as many of its own, those first that make most points."""
+def _mix(portable: Sequence[tuple[str, Sequence[str]]], case: Case, generator: Random) -> Damaged | None:
+    """The golden response with what was said to somebody in another dialogue, under the name of its own addressee."""
+    count = generator.randint(1, len(split_sentences(case.golden.content)))
+    others = [sentences for dialogue, sentences in portable if dialogue != case.dialogue and len(sentences) >= count]
+    if not others:
+        return None
+    found = re.search(_make_name_pattern(case), case.golden.content)
+    sentences = generator.choice(others)
+    # The longest say most.
+    places = sorted(sorted(range(len(sentences)), key=lambda place: -len(sentences[place]))[:count])
+    name = found[0] if found else case.golden.role_to
+    return _replace_sentences(case, [sentences[place].replace(_NAME, name) for place in places])
+
+
+_NAME = "{}"
+_TITLES = r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Doctor|Professor|Father|Sister|Don|Doña)\.? )?"
+
+
+def _make_name_pattern(case: Case) -> str:
+    """A pattern for the names and aliases of a case's addressee."""
+    name = case.golden.role_to
+    spellings = sorted((name, *case.aliases.get(name, ()), *name.split()), key=len, reverse=True)
+    return _TITLES + r"\b(?:" + "|".join(map(re.escape, spellings)) + r")\b"
+
+
+def _list_portable_sentences(case: Case) -> Iterator[str]:
+    """The sentences of a golden response that name nobody but, once at most, its addressee, whose name is left open."""
+    names = chain(case.characters, *case.aliases.values())
+    words = {word for name in names for word in find_words(name) if len(word) > 2}
+    for sentence in split_sentences(case.golden.content):
+        opened = re.sub(_make_name_pattern(case), _NAME, sentence)
+        if words.isdisjoint(find_words(opened)) and opened.count(_NAME) < 2:
+            yield opened
+
+
+def _replace_sentences(case: Case, others: Sequence[str]) -> Damaged | None:
+    """The golden response with others in place of as many of its sentences, those first that make most points."""
     sentences = split_sentences(case.golden.content)
     if len(others) > len(sentences):
         return None
@@ -277,48 +279,6 @@ def _replace(case: Case, others: Sequence[str]) -> Damaged | None:
     for place, other in zip(places, others, strict=True):
         sentences[place] = other
     return _join(sentences, len(others) / len(sentences))
-
-
-class _Mixer:
-    """Puts what was said to somebody in another dialogue into a response, under the name of its addressee."""
-
-    def __init__(self, cases: Sequence[Case]) -> None:
-        self.cases = cases
-
-    @cached_property
-    def portable(self) -> Mapping[str, Sequence[str]]:
-        """The sentences of each case's golden response that name nobody but, at most, its addressee, with ``{}`` for the name."""
-        return {case.id: list(_list_portable(case)) for case in self.cases}
-
-    def mix(self, case: Case, generator: Random) -> Damaged | None:
-        count = generator.randint(1, len(split_sentences(case.golden.content)))
-        others = [each for each in self.cases if each.dialogue != case.dialogue and len(self.portable[each.id]) >= count]
-        if not others:
-            return None
-        name = next(iter(re.findall(_find_name(case), case.golden.content)), case.golden.role_to)
-        sentences = self.portable[generator.choice(others).id]
-        # The longest say most.
-        longest = sorted(sorted(range(len(sentences)), key=lambda place: -len(sentences[place]))[:count])
-        return _replace(case, [sentences[place].replace("{}", name) for place in longest])
-
-
-_TITLES = r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Doctor|Professor|Father|Sister|Don|Doña)\.? )?"
-
-
-def _find_name(case: Case) -> str:
-    """A pattern for the addressee's name, as in the text of its case."""
-    name = case.golden.role_to
-    spellings = sorted((name, *case.aliases.get(name, ()), *name.split()), key=len, reverse=True)
-    return _TITLES + r"\b(?:" + "|".join(map(re.escape, spellings)) + r")\b"
-
-
-def _list_portable(case: Case) -> Iterator[str]:
-    names = chain(case.characters, *case.aliases.values())
-    words = {word for name in names for word in find_words(name) if len(word) > 2}
-    for sentence in split_sentences(case.golden.content):
-        named = re.sub(_find_name(case), "{}", sentence)
-        if words.isdisjoint(find_words(named)) and named.count("{") < 2:
-            yield named
 
 
 def _join(sentences: Sequence[str], size: float) -> Damaged:
