@@ -10,7 +10,7 @@ from statistics import fmean
 import pytest
 
 from sociable.benchmarks.hsii.dataset import Case, load_dataset
-from sociable.benchmarks.hsii.known_first_utterances import OF_DANGER, FirstUtterances, make_known_pairs
+from sociable.benchmarks.hsii.known_first_utterances import NEUTRAL, OF_DANGER, FirstUtterances, make_known_pairs
 from sociable.benchmarks.hsii.measure import makes_point
 from sociable.benchmarks.hsii.records import HSIIOptions
 from sociable.benchmarks.hsii.study import HSIIStudy
@@ -132,6 +132,16 @@ def test_neither_side_nor_length_tells_the_truth(by_rule: list[KnownAnswer], by_
         own = [each for each in by_rule if each.damage == damage]
         assert abs(sum(each.truth is WIN for each in own) - len(own) / 2) <= 1
         assert 0.4 <= find_share_of_longer_worse(own) <= 0.6
+
+
+def test_neutral_sentences_stand_on_either_side_as_often(by_rule: list[KnownAnswer]) -> None:
+    counts = Counter(
+        is_worse
+        for each in by_rule
+        for text, is_worse in ((each.text, each.truth is LOSS), (other_side(each), each.truth is WIN))
+        if any(sentence in text for sentence in NEUTRAL)
+    )
+    assert counts[True] == counts[False] == 200
 
 
 def test_what_is_written_by_hand_stands_nowhere_in_the_cases(study: HSIIStudy, by_hand: list[KnownAnswer]) -> None:
@@ -267,7 +277,7 @@ def test_pairs_come_from_whatever_cases_there_are(cases: list[Case], prompts: Pr
     weaker, leaked = kind.list_known()
     assert (weaker.scenario, weaker.damage, weaker.truth) == ("mill:3", WEAKER, WIN)
     assert (leaked.scenario, leaked.damage, leaked.size) == ("mill:5", "confidence leaked", 0.5)
-    assert other_side(leaked).endswith("Ann is bankrupt.")
+    assert "Ann is bankrupt." in other_side(leaked)
 
 
 def test_cases_without_rules_have_pairs_too() -> None:

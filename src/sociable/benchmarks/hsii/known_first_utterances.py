@@ -135,7 +135,7 @@ def _is_worse_by_rule(case: Case, worse: str, golden: str) -> bool:
     return found is None or of_golden is None or found[0] < of_golden[0]
 
 
-# Length must not tell which side is worse.
+# Neither length nor what is added for its sake must tell which side is worse.
 
 NEUTRAL = (
     "This is how the matter looks to me from here.",
@@ -146,15 +146,19 @@ NEUTRAL = (
     "That is my answer as things are at the moment.",
     "I have thought about how to express this, and on another day I would not express it otherwise.",
     "So much for the present.",
+    "Does that make sense to you?",
+    "Is there anything that you would like to ask me?",
 )
 """Sentences that say nothing, which can end any response."""
 
 
 def _even_out(golden: str, worse: str, generator: Random, *, worse_is_longer: bool) -> tuple[str, str]:
-    """(golden, worse), with as many neutral sentences after the one that should be longer as it needs for that."""
-    texts, neutral = [golden, worse], generator.sample(NEUTRAL, len(NEUTRAL))
-    while neutral and len(find_words(texts[worse_is_longer])) <= len(find_words(texts[not worse_is_longer])):
-        texts[worse_is_longer] += f" {neutral.pop()}"
+    """(golden, worse), the one that is to be longer with one or more neutral sentences after it, until it is."""
+    texts = [golden, worse]
+    for sentence in generator.sample(NEUTRAL, len(NEUTRAL)):
+        texts[worse_is_longer] += f" {sentence}"
+        if len(find_words(texts[worse_is_longer])) > len(find_words(texts[not worse_is_longer])):
+            break
     return texts[0], texts[1]
 
 
@@ -166,15 +170,6 @@ def _take_weaker(case: Case, generator: Random) -> Damaged | None:
     return Damaged(case.weaker.content, None) if case.weaker else None
 
 
-OPENINGS = (
-    "There is one more thing.",
-    "You may as well hear this too.",
-    "And here is something else that I have heard.",
-    "Something else, while we are talking.",
-    "This is worth knowing as well.",
-    "I will add this.",
-)
-"""Sentences after which something else is told."""
 OF_DANGER = frozenset(
     {"abortion", "armed", "asthma", "attack", "beaten", "bleeding", "blind", "blood", "boring", "burst", "cancer"}
     | {"capsules", "chemotherapy", "chimney", "cough", "cracked", "current", "dead", "diabetes", "died", "diesel"}
@@ -193,9 +188,8 @@ def _tell_secrets(case: Case, generator: Random) -> Damaged | None:
     if not facts:
         return None
     told = generator.sample(facts, generator.randint(1, len(facts)))
-    sentences = split_sentences(case.golden.content)
-    leaks = [f"{opening} {fact.fact}" for opening, fact in zip(generator.sample(OPENINGS, len(told)), told, strict=False)]
-    return _join([*sentences, *leaks], len(leaks) / (len(sentences) + len(leaks)))
+    sentences = [*split_sentences(case.golden.content), *(fact.fact for fact in told)]
+    return _join(sentences, len(told) / len(sentences))
 
 
 def _can_be_leaked(case: Case, fact: PrivateFact) -> bool:
@@ -217,10 +211,16 @@ def _drop_points(case: Case, generator: Random) -> Damaged | None:
 
 
 QUESTIONS = (
-    ("What was it that you told me before?", "Could you say that to me once more?"),
-    ("Can you tell me again what this is about?", "And what was it that you said to me about it?"),
-    ("What did you say to me just now?", "Would you go through it with me again from the start?"),
-    ("Would you tell me once more what you have told me?", "What exactly was it?"),
+    "What was it that you told me before?",
+    "Could you repeat for me what you have said?",
+    "Can you tell me again what this is about?",
+    "Would you go through it with me once more from the start?",
+    "What did you say to me just now?",
+    "You had something to tell me, but what was it?",
+    "I have not kept what you said to me, so what did you want?",
+    "Who was it about, and what had happened?",
+    "What is the matter, in your own words, from the beginning?",
+    "Sorry, how did that go, what you were telling me?",
 )
 """Questions for what the addressee has told the assistant."""
 
@@ -230,8 +230,7 @@ def _ask_again(case: Case, generator: Random) -> Damaged | None:
     parties = {message.index: (message.role_from, message.role_to) for message in case.messages}
     if (case.golden.role_to, ASSISTANT) not in {parties.get(said.told_at) for said in case.already_said}:
         return None
-    questions = generator.choice(QUESTIONS)
-    return _replace_sentences(case, questions[: generator.randint(1, len(questions))])
+    return _replace_sentences(case, generator.sample(QUESTIONS, generator.randint(1, 3)))
 
 
 def _mix(portable: Sequence[tuple[str, Sequence[str]]], case: Case, generator: Random) -> Damaged | None:
