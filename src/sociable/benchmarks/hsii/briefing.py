@@ -173,7 +173,7 @@ _SENTENCE_END = re.compile(
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text."""
-    return [sentence.strip() for sentence in _SENTENCE_END.split(text)]
+    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
 
 
 def find_relationships(case: Case, character: str) -> list[str]:

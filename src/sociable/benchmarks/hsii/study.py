@@ -16,6 +16,7 @@ from sociable.benchmarks.hsii.judge import (
     list_rated_participants,
     make_pair,
 )
+from sociable.benchmarks.hsii.known_first_utterances import FirstUtterances
 from sociable.benchmarks.hsii.known_long_run import KnownLongRuns
 from sociable.benchmarks.hsii.measure import Measured, measure_episode
 from sociable.benchmarks.hsii.metrics import JudgedCase, list_win_rates, make_metrics
@@ -124,7 +125,7 @@ class HSIIStudy(
         return await judge_stage(case, episode, Stage(task.criterion), task.seat, reference, self.prompts, golden)
 
     def list_judging_kinds(self) -> Sequence[JudgingKind]:
-        return [KnownLongRuns(self.scenarios, self.prompts)]
+        return [FirstUtterances(self.scenarios, self.prompts), KnownLongRuns(self.scenarios, self.prompts)]
 
     def is_shown(self, criterion: str) -> bool:
         return criterion in JUDGED
