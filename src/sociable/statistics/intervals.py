@@ -91,7 +91,7 @@ def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Seq
     proportion = fsum(part for own in members.values() for part, _ in own) / fsum(weights)
     sums = [fsum(part for part, _ in own) for own in members.values()]
     sizes = [fsum(weight for _, weight in own) for own in members.values()]
-    return Interval(proportion, *_find_wilson_limits(proportion, _measure_effective_size(proportion, sums, sizes)))
+    return Interval(proportion, *find_wilson_limits(proportion, _measure_effective_size(proportion, sums, sizes)))
 
 
 def _require_proportions(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> None:
@@ -120,7 +120,7 @@ def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Seq
     return min(cases, size * float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2))
 
 
-def _find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
+def find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
     # Two lines, for which statsmodels would be a dependency; the tests compare them with its own.
     from scipy.special import ndtri
 
