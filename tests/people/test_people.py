@@ -105,7 +105,7 @@ def cells(document: runs.Document, caption: str) -> list[dict[str, str]]:
     return [dict(zip((column.title for column in table.columns), row.cells, strict=True)) for row in table.rows]
 
 
-CORRECTED = "Scores as judges gave them, and as people would"
+CORRECTED = "Scores as judges gave them, and corrected by people"
 
 
 def test_people_who_agree_with_the_judges_give_the_judges_scores_back(run: Path, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_people_who_agree_with_the_judges_give_the_judges_scores_back(run: Path,
         assert (row["Person"], row["Agreement"]) == ("eve", "1.00")
     # The sample has as many losses as ties; the weights give back what the run has.
     for row in cells(document, CORRECTED):
-        assert row["By judges"].split()[0] == row["By people"].split()[0], row
+        assert row["By judges"].split()[0] == row["Corrected"].split()[0], row
 
 
 def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
@@ -133,15 +133,15 @@ def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
     there = Counter(pair.stratum for pair in list_judged_pairs(opened))
     expected = there["first utterance: tie"] / sum(n for stratum, n in there.items() if stratum.startswith("first"))
     (row,) = [row for row in cells(document, CORRECTED) if row["Metric"] == "r3"]
-    assert float(row["By people"].split()[0]) == pytest.approx(expected, abs=0.0005)
+    assert float(row["Corrected"].split()[0]) == pytest.approx(expected, abs=0.0005)
 
 
 def test_a_stratum_nobody_looked_at_leaves_no_corrected_score(run: Path, tmp_path: Path) -> None:
     export_sheet(run, 12, tmp_path / "sheet.csv")
     with PeopleFiles(run) as people:
-        ties = {item.id: "0" if item.stratum.endswith("tie") else "" for item in people.sheets}
+        ties = {item.id: "0" if item.stratum.endswith("tie") else "skip" for item in people.sheets}
     document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", ties)])
-    assert {row["By people"] for row in cells(document, CORRECTED)} == {"—"}
+    assert {row["Corrected"] for row in cells(document, CORRECTED)} == {"—"}
 
 
 def test_several_people_and_a_change_of_mind(run: Path, tmp_path: Path) -> None:
@@ -153,7 +153,10 @@ def test_several_people_and_a_change_of_mind(run: Path, tmp_path: Path) -> None:
     for row in cells(document, "People among themselves"):
         assert row["People"] == "2"
         assert float(row["Krippendorff's α"]) < 0
-    document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "bob.csv", "1")])
+    changed = filled(tmp_path / "sheet.csv", tmp_path / "bob.csv", "1")
+    with pytest.raises(DataError, match="'bob' gave another verdict on 'i[0-9a-f]+' before. --replace"):
+        add_corrections(run, [changed])
+    document = add_corrections(run, [changed], replace=True)
     with PeopleFiles(run) as people:
         assert len(people.verdicts) == 24  # not 36: the later verdict replaces the earlier
         assert {(verdict.item, verdict.person) for verdict in people.verdicts if verdict.person == "bob"}
@@ -176,7 +179,7 @@ def test_json_lines_and_semicolons_are_read_too(run: Path, tmp_path: Path) -> No
     ("text", "complaint"),
     [
         ("item,verdict\nffff,1\n", "row 2: field 'item'.*no sheet of this run"),
-        ("item,verdict\n{item},3\n", "row 2: field 'verdict'.*expected 1, 2, 0 or nothing"),
+        ("item,verdict\n{item},3\n", "row 2: field 'verdict'.*expected 1, 2, 0 or skip"),
         ("item\n{item}\n", "field 'verdict'.*is missing"),
         ("item,verdict\n{item},\n", "no verdict in it"),
     ],
@@ -201,7 +204,7 @@ def test_two_files_of_one_name_are_two_people_only_if_they_say_so(run: Path, tmp
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
         filled(tmp_path / "sheet.csv", tmp_path / name / "sheet.csv", "1")
-    with pytest.raises(InputError, match="by the same person"):
+    with pytest.raises(InputError, match="by the same person, 'sheet', in .*x/sheet.csv, row 2"):
         add_corrections(run, [tmp_path / "x" / "sheet.csv", tmp_path / "y" / "sheet.csv"])
 
 

@@ -17,6 +17,7 @@ from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.judging.rubric import Rubric
 from sociable.people.agreement import show_people
+from sociable.people.corrected import note_corrected
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import find_differences
 
@@ -29,7 +30,12 @@ def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Docume
         title=benchmark.title,
         subtitle=_make_subtitle(benchmark, runs),
         summary=views.show_summary(runs),
-        sections=[*views.show_sections(runs), *(_show_rubric(find_rubric(name), runs) for name in rubrics), *_show_people(runs)],
+        sections=[
+            *note_corrected(runs),
+            *views.show_sections(runs),
+            *(_show_rubric(find_rubric(name), runs) for name in rubrics),
+            *_show_people(runs),
+        ],
         details=[detail for run in runs for detail in _list_details(run, several=len(runs) > 1)],
     )
 

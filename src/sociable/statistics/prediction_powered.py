@@ -262,7 +262,8 @@ def _spread_residuals(seen: Floats, drawn: NDArray[Any], means: Floats) -> Float
     """
     count = drawn + 2 * IMAGINED
     least = (drawn * (seen + means**2) + IMAGINED) / count - ((drawn * means + IMAGINED) / count) ** 2
-    return np.maximum(seen * drawn / np.maximum(drawn - 1, 1), least)
+    widest: Floats = np.maximum(seen * drawn / np.maximum(drawn - 1, 1), least)
+    return widest
 
 
 def _sum_squares(sums: Mapping[str, float]) -> float:
