@@ -16,8 +16,8 @@ from sociable.people.sheets import JudgedPair, PeopleFiles, SheetItem, find_show
 from sociable.statistics.intervals import Interval, estimate_mean
 from sociable.statistics.prediction_powered import JudgedUnit, correct_difference, correct_mean
 
-FEW_VERDICTS = 30
-"""Pairs judged by people below which the interval is seen, in simulations, to hold more often than it says."""
+FEW_VERDICTS = 60
+"""Pairs judged by people below which the interval may be wider than it had to be (``benchmarks/corrected_scores.py``)."""
 NO_OPINION = 0.5
 """The judges' opinion where none could be read: any number does, as people's verdicts on that stratum correct it."""
 
@@ -170,7 +170,11 @@ def note_corrected(runs: Sequence[RunResult]) -> Iterator[Section]:
     notes = []
     for run in runs:
         with PeopleFiles(Path(run.folder)) as people:
-            for each in list_corrected_metrics(run, people) if len(people.verdicts) else ():
+            # The first metric of a stage is the one that a summary shows; the table of the section on people has all.
+            first: dict[str, CorrectedMetric] = {}
+            for metric in list_corrected_metrics(run, people) if len(people.verdicts) else ():
+                first.setdefault(metric.stage, metric)
+            for each in first.values():
                 if each.verdicts and (corrected := correct_mean(each.units)).value is not None:
                     whose = f"{run.label}, {each.name}" if len(runs) > 1 else each.name
                     by = f"corrected by {each.verdicts} human verdicts {format_interval(corrected)}"

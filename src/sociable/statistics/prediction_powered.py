@@ -71,7 +71,8 @@ def correct_mean(units: Sequence[JudgedUnit], *, tuning: float | None = None) ->
 
     Returns:
         None for all where there are no units, or nobody was asked about any unit of a stratum. Limits are None with one
-        cluster. With few clusters they are too narrow, as all here.
+        cluster. In simulations they hold for 6 clusters and more, and for 30 verdicts and more
+        (``benchmarks/corrected_scores.py``); with few verdicts on a judge that seldom errs they are wider than needed.
 
     Raises:
         ValueError: an opinion of people is not in [0, 1], or an inclusion is not above 0.
