@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -69,13 +69,10 @@ def main() -> None:
     asked = parser.parse_args()
     count = 200 if asked.quick else asked.runs
     print(f"Standard error of a coverage of 0.95: {(0.95 * 0.05 / count) ** 0.5:.3f}\n")
-    print(
-        "| judge | clusters × cases | successes | verdicts | corrected holds | judge's holds | width | people's alone | judge's |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    print(f"| clusters × cases | successes | verdicts | people's alone | {' | '.join(judge.name for judge in JUDGES)} |")
+    print("|---" * (4 + len(JUDGES)) + "|")
     for design in DESIGNS:
-        for judge in JUDGES:
-            print(measure_coverage(design, judge, count), flush=True)
+        print(measure_coverage(design, count), flush=True)
     print("\n| judges of A and B | clusters × cases | verdicts | difference | holds | bias of the judges | of the corrected |")
     print("|---|---|---|---|---|---|---|")
     for judges in ((ACCURATE, ACCURATE), (ACCURATE, GENEROUS), (HARSH, GENEROUS), (NOISY, NOISY)):
@@ -87,21 +84,23 @@ def main() -> None:
         print(measure_plan(judge, max(20, count // 10)), flush=True)
 
 
-def measure_coverage(design: Design, judge: Judge, count: int) -> str:
-    """A row of the first table, over ``count`` runs."""
+def measure_coverage(design: Design, count: int) -> str:
+    """A row of the first table, over ``count`` runs by each judge: how often corrected limits hold, width, the judge's own."""
     truth = find_truth(design.successes)
-    found: dict[str, list[Interval]] = {"corrected": [], "judge": [], "alone": []}
-    for seed in range(count):
-        generator = np.random.default_rng(seed)
-        units = play(design, judge, generator)
-        found["corrected"].append(correct_mean(ask(units, design.verdicts, generator)))
-        found["judge"].append(estimate_mean([unit.predicted for unit in units], [unit.cluster for unit in units]))
-        alone = [units[place] for place in generator.permutation(len(units))[: design.verdicts]]
-        found["alone"].append(estimate_mean([require(unit.given) for unit in alone], [unit.cluster for unit in alone]))
-    holding = [measure_holding(found[name], truth) for name in ("corrected", "judge")]
-    widths = [fmean(measure_width(each) for each in found[name]) for name in ("corrected", "alone", "judge")]
-    cells = [judge.name, f"{design.clusters} × {design.cases}", f"{design.successes:g}", str(design.verdicts)]
-    return f"| {' | '.join([*cells, *(f'{each:.3f}' for each in (*holding, *widths))])} |"
+    cells, alone = [], []
+    for judge in JUDGES:
+        corrected, judged = [], []
+        for seed in range(count):
+            generator = np.random.default_rng(seed)
+            units = play(design, judge, generator)
+            corrected.append(correct_mean(ask(units, design.verdicts, generator)))
+            judged.append(estimate_mean([unit.predicted for unit in units], [unit.cluster for unit in units]))
+            asked = [units[place] for place in generator.permutation(len(units))[: design.verdicts]]
+            alone.append(estimate_mean([require(unit.given) for unit in asked], [unit.cluster for unit in asked]))
+        own = measure_holding(judged, truth)
+        cells.append(f"{measure_holding(corrected, truth):.3f}, {measure_width(corrected):.2f} ({own:.2f})")
+    named = [f"{design.clusters} × {design.cases}", f"{design.successes:g}", str(design.verdicts), f"{measure_width(alone):.2f}"]
+    return f"| {' | '.join([*named, *cells])} |"
 
 
 def measure_difference(design: Design, judges: Sequence[Judge], count: int) -> str:
@@ -136,7 +135,7 @@ def measure_plan(judge: Judge, count: int) -> str:
         plan = plan_verdicts([replace(unit, given=None) for unit in units], wanted, guesses, {})
         found.append(correct_mean(draw(units, plan.verdicts, generator)))
         verdicts.append(sum(plan.verdicts.values()))
-    return f"| {judge.name} | {wanted:g} | {fmean(verdicts):.0f} | {fmean(measure_width(each) for each in found) / 2:.3f} |"
+    return f"| {judge.name} | {wanted:g} | {fmean(verdicts):.0f} | {measure_width(found) / 2:.3f} |"
 
 
 def find_truth(successes: float) -> float:
@@ -172,7 +171,7 @@ def ask(units: Sequence[JudgedUnit], count: int, generator: np.random.Generator)
     return draw(units, taken, generator)
 
 
-def draw(units: Sequence[JudgedUnit], taken: dict[str, int], generator: np.random.Generator) -> list[JudgedUnit]:
+def draw(units: Sequence[JudgedUnit], taken: Mapping[str, int], generator: np.random.Generator) -> list[JudgedUnit]:
     left = dict(taken)
     found = list(units)
     for place in generator.permutation(len(units)):
@@ -188,8 +187,8 @@ def measure_holding(found: Sequence[Interval], truth: float) -> float:
     return fmean(require(each.low) <= truth <= require(each.high) for each in found)
 
 
-def measure_width(interval: Interval) -> float:
-    return require(interval.high) - require(interval.low)
+def measure_width(found: Sequence[Interval]) -> float:
+    return fmean(require(each.high) - require(each.low) for each in found)
 
 
 def require(number: float | None) -> float:

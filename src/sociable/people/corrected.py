@@ -16,7 +16,7 @@ from sociable.people.sheets import JudgedPair, PeopleFiles, SheetItem, find_show
 from sociable.statistics.intervals import Interval, estimate_mean
 from sociable.statistics.prediction_powered import JudgedUnit, correct_difference, correct_mean
 
-FEW_VERDICTS = 60
+FEW_VERDICTS = 100
 """Pairs judged by people below which the interval may be wider than it had to be (``benchmarks/corrected_scores.py``)."""
 NO_OPINION = 0.5
 """The judges' opinion where none could be read: any number does, as people's verdicts on that stratum correct it."""
