@@ -600,13 +600,22 @@ def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     for caption in ("Judges and people", "People among themselves", "Scores as judges gave them"):
         assert caption in shown
-    assert sociable("judge", finished, "--sample", "auto", "--precision", "0.1") == 0
-    assert "pairs need a verdict, 3 of which are there" in " ".join(capsys.readouterr().out.split())
-    assert (Path(finished) / "sheet.csv").exists()
+    assert sociable("judge", finished, "--sample", "auto", "--precision", "0.1") == 2
+    assert "Nothing need be added to the 6 items" in capsys.readouterr().err
     Path("filled.csv").write_text(Path("filled.csv").read_text().replace(",1", ",2"))
     assert sociable("judge", finished, "--corrections", "filled.csv") == 2
     assert "--replace" in capsys.readouterr().err
     assert sociable("judge", finished, "--corrections", "filled.csv", "--replace") == 0
+
+
+def test_a_sheet_is_as_long_as_a_precision_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ("--model", "reference/oracle@0.3", "--judge", "reference/rule", "--stages", "1,2,3", "--limit", "12", "--out", "run")
+    assert sociable("run", "hsii", *run) == 0
+    capsys.readouterr()
+    assert sociable("judge", "run", "--sample", "auto", "--precision", "0.2") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"r3: for ±0.2 \d+ of \d+ pairs need a verdict\. .*items for people to judge: run/sheet.csv", shown)
+    assert Path("run", "sheet.csv").exists()
 
 
 def test_an_unreadable_judge_is_said_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -249,7 +249,7 @@ def test_a_planned_sheet_gives_the_precision_it_promises(run: Path, tmp_path: Pa
     (half,) = [row["Corrected"] for row in cells(document, CORRECTED) if row["Metric"] == "r3_ties_half"]
     low, high = half.partition("[")[2].rstrip("]").split(", ")
     assert float(high) - float(low) <= 2 * 0.09 + 0.01
-    with pytest.raises(InputError, match=r"earlier sheets are enough. r3: for ±0.09"):
+    with pytest.raises(InputError, match=r"Nothing need be added to the .* items on earlier sheets. r3: for ±0.09"):
         export_planned_sheet(run, 0.09, tmp_path / "more.csv")
     more = export_planned_sheet(run, 0.001, tmp_path / "more.csv")
     assert "out of reach" in more.remarks[0]

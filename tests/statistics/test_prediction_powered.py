@@ -97,6 +97,11 @@ def test_a_score_of_0_has_room_above() -> None:
     found = correct_mean(make_units([0] * 100, [0.0] * 20 + [None] * 80))
     assert (found.value, found.low) == (0.0, 0.0)
     assert found.high == pytest.approx(0.16, abs=0.02)  # Wilson's for 0 of 20 is 0.161
+    # Two clusters that are alike, everything looked at: what other clusters are like is as unknown as for scores.
+    units = [replace(unit, cluster=str(i % 2)) for i, unit in enumerate(make_units([0] * 10, [0.0] * 10))]
+    whole = estimate_mean([0.0] * 10, [unit.cluster for unit in units])
+    assert (correct_mean(units).low, correct_mean(units).high) == (whole.low, whole.high)
+    assert correct_difference(units, units) == Interval(0.0)
 
 
 def test_what_cannot_be_estimated_is_none() -> None:

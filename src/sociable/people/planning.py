@@ -56,7 +56,7 @@ def draw_planned_sheet(
     left = {name: sum(pair.names not in drawn for pair in own) for name, own in strata.items()}
     taken = {name: min(count - there[name], left[name]) for name, count in wanted.items()}
     if not any(taken.values()):
-        raise InputError(f"The {len(people.sheets)} items on earlier sheets are enough. {' '.join(remarks)}")
+        raise InputError(f"Nothing need be added to the {len(people.sheets)} items on earlier sheets. {' '.join(remarks)}")
     return PlannedSheet(draw_items(run, strata, taken, seed, ("planned", len(drawn)), drawn), remarks)
 
 

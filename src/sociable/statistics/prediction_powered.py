@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.statistics.intervals import CONFIDENCE, Floats, Interval, find_wilson_limits
+from sociable.statistics.intervals import CONFIDENCE, ROUNDING_STANDARD_ERROR, Floats, Interval, find_wilson_limits
 
 FEWEST_TO_TUNE = 10
 """Degrees of freedom within strata from which on the judge's weight is estimated; below, the judge counts in full."""
@@ -85,21 +85,21 @@ def correct_mean(units: Sequence[JudgedUnit], *, tuning: float | None = None) ->
     sums = pseudo.sum_deviations(everything)
     if len(sums) == 1:
         return Interval(value)
-    variance = _sum_squares(sums) + pseudo.sum_hidden(everything)
-    if variance == 0.0:
-        return Interval(value, value, value)
-    quantile, normal = _find_quantile(min(len(sums) - 1, pseudo.freedom)), _find_quantile(inf)
+    between, hidden = _sum_squares(sums), pseudo.sum_hidden(everything)
     # Near 0 and 1 the proportion's own variance vanishes, and with it what n verdicts can be said to tell.
     spread = max(value * (1 - value), float(np.mean(pseudo.residual_variance)))
-    size = min(len(units), spread / variance * (normal / quantile) ** 2)
-    return Interval(value, *find_wilson_limits(value, size))
+    size = spread / (between + hidden) if between + hidden > ROUNDING_STANDARD_ERROR**2 else inf
+    if between < ROUNDING_STANDARD_ERROR**2:
+        size = min(size, len(sums))  # All clusters are alike: each counts as one case, as for scores.
+    small = (_find_quantile(inf) / _find_quantile(min(len(sums) - 1, pseudo.freedom))) ** 2
+    return Interval(value, *find_wilson_limits(value, min(len(units), size * small)))
 
 
 def correct_difference(first: Sequence[JudgedUnit], second: Sequence[JudgedUnit]) -> Interval:
     """The mean of ``second`` less that of ``first`` on the cases that both have, each corrected as ``correct_mean`` does.
 
     Pseudo-values rest on all units of a side, means on the common cases. Clusters are paired; limits by Student's t.
-    None as there, or where no case is common.
+    None as there, or where no case is common; limits are None, too, where nothing was seen to vary.
     """
     sides = [_make_pseudo_values(units, None) for units in (first, second)]
     common = {unit.case for unit in first} & {unit.case for unit in second}
@@ -114,10 +114,10 @@ def correct_difference(first: Sequence[JudgedUnit], second: Sequence[JudgedUnit]
             differences[cluster] = differences.get(cluster, 0.0) + sign * part
         hidden += side.sum_hidden(mask)
     value = other.average(chosen[1]) - one.average(chosen[0])
-    if len(differences) == 1:
+    variance = _sum_squares(differences) + hidden if len(differences) > 1 else 0.0
+    if variance < ROUNDING_STANDARD_ERROR**2:
         return Interval(value)
-    error = sqrt(_sum_squares(differences) + hidden)
-    half = _find_quantile(min(len(differences) - 1, one.freedom, other.freedom)) * error
+    half = _find_quantile(min(len(differences) - 1, one.freedom, other.freedom)) * sqrt(variance)
     return Interval(value, max(-1.0, value - half), min(1.0, value + half))
 
 
@@ -128,7 +128,7 @@ class VerdictPlan:
     verdicts: Mapping[str, int]
     """By stratum, those that have a verdict already included."""
     half_width: float
-    """Half the expected width of the corrected interval."""
+    """Half the expected width of the corrected interval; 0.5 at most, which is to know nothing."""
     least_half_width: float
     """The same had people been asked about every unit: what other cases might show remains."""
 
@@ -173,7 +173,7 @@ def plan_verdicts(
     def expect(verdicts: Mapping[str, int]) -> float:
         open_ = sum(size * (size / verdicts[name] - 1) * spreads[name] for name, size in sizes.items()) / len(units) ** 2
         freedom = min(len(sums) - 1, max(1, sum(verdicts.values()) - len(sizes)))
-        return _find_quantile(freedom) * sqrt(remaining + open_)
+        return min(0.5, _find_quantile(freedom) * sqrt(remaining + open_))
 
     least = expect(sizes)
     wanted = half_width if half_width >= least else least * WITHIN_REACH
