@@ -47,9 +47,12 @@ class Design:
     cases: int = 5
     successes: float = 0.5
     verdicts: int = 60
+    has_strata: bool = True
+    """Whether verdicts are drawn by what the judge said; else the judge's opinion counts by a weight that is estimated."""
 
 
 DESIGNS = (
+    Design(verdicts=12),
     Design(verdicts=30),
     Design(),
     Design(verdicts=100),
@@ -59,6 +62,10 @@ DESIGNS = (
     Design(clusters=6, cases=40, verdicts=100),
     Design(successes=0.05),
     Design(successes=0.05, verdicts=100),
+    Design(verdicts=12, has_strata=False),
+    Design(verdicts=30, has_strata=False),
+    Design(verdicts=100, has_strata=False),
+    Design(clusters=12, cases=20, verdicts=30, has_strata=False),
 )
 
 
@@ -69,8 +76,8 @@ def main() -> None:
     asked = parser.parse_args()
     count = 200 if asked.quick else asked.runs
     print(f"Standard error of a coverage of 0.95: {(0.95 * 0.05 / count) ** 0.5:.3f}\n")
-    print(f"| clusters × cases | successes | verdicts | people's alone | {' | '.join(judge.name for judge in JUDGES)} |")
-    print("|---" * (4 + len(JUDGES)) + "|")
+    print(f"| clusters × cases | successes | verdicts | strata | people's alone | {' | '.join(judge.name for judge in JUDGES)} |")
+    print("|---" * (5 + len(JUDGES)) + "|")
     for design in DESIGNS:
         print(measure_coverage(design, count), flush=True)
     print("\n| judges of A and B | clusters × cases | verdicts | difference | holds | bias of the judges | of the corrected |")
@@ -99,7 +106,8 @@ def measure_coverage(design: Design, count: int) -> str:
             alone.append(estimate_mean([require(unit.given) for unit in asked], [unit.cluster for unit in asked]))
         own = measure_holding(judged, truth)
         cells.append(f"{measure_holding(corrected, truth):.3f}, {measure_width(corrected):.2f} ({own:.2f})")
-    named = [f"{design.clusters} × {design.cases}", f"{design.successes:g}", str(design.verdicts), f"{measure_width(alone):.2f}"]
+    named = [f"{design.clusters} × {design.cases}", f"{design.successes:g}", str(design.verdicts)]
+    named += ["yes" if design.has_strata else "no", f"{measure_width(alone):.2f}"]
     return f"| {' | '.join([*named, *cells])} |"
 
 
@@ -157,7 +165,13 @@ def play(design: Design, judge: Judge, generator: np.random.Generator, deviation
     disputed = generator.random(len(shares)) < np.where(errs, 0.5, 0.1)
     said = right ^ errs
     return [
-        JudgedUnit(str(place), str(place // design.cases), f"{win}{', disputed' * doubt}", float(win), float(truth))
+        JudgedUnit(
+            str(place),
+            str(place // design.cases),
+            f"{win}{', disputed' * doubt}" if design.has_strata else "",
+            float(win),
+            float(truth),
+        )
         for place, (win, doubt, truth) in enumerate(zip(said.tolist(), disputed.tolist(), right.tolist(), strict=True))
     ]
 

@@ -93,6 +93,15 @@ def test_a_judge_whom_nobody_contradicted_is_not_known_to_be_right() -> None:
     assert width(correct_mean(more)) < 1.1 * width(judge)
 
 
+def test_a_judge_who_guesses_makes_the_interval_wider_unless_it_counts_less() -> None:
+    generator = np.random.default_rng(4)
+    units = make_units((generator.random(400) < 0.5).astype(float).tolist(), [1.0, 0.0] * 30 + [None] * 340)
+    alone, counted = correct_mean(units, tuning=0.0), correct_mean(units, tuning=1.0)
+    # Twice the variance of 60 verdicts: y and f vary by 1/4 each. Wilson's limits make a little less of it.
+    assert width(counted) / width(alone) == pytest.approx(2**0.5, abs=0.12)
+    assert width(correct_mean(units)) < 1.05 * width(alone)
+
+
 def test_a_score_of_0_has_room_above() -> None:
     found = correct_mean(make_units([0] * 100, [0.0] * 20 + [None] * 80))
     assert (found.value, found.low) == (0.0, 0.0)

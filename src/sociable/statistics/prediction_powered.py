@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sociable.statistics.intervals import CONFIDENCE, ROUNDING_STANDARD_ERROR, Floats, Interval, find_wilson_limits
 
-FEWEST_TO_TUNE = 10
+FEWEST_TO_TUNE = 20
 """Degrees of freedom within strata from which on the judge's weight is estimated; below, the judge counts in full."""
 
 IMAGINED = 1 / 3
@@ -61,7 +61,7 @@ def correct_mean(units: Sequence[JudgedUnit], *, tuning: float | None = None) ->
 
     The value is the mean of z, which has no bias in large samples whatever f is; exactly none where λ is given and
     probabilities are equal within strata. Its variance is that of the sums of z by cluster, as for scores that people gave
-    all of. To that is added what few verdicts hide (see ``_spread_residuals``). Limits are Wilson's on the effective size
+    all of. To that is added what few verdicts hide (see ``_imagine_more``). Limits are Wilson's on the effective size
     that this variance implies.
 
     Args:
@@ -87,7 +87,7 @@ def correct_mean(units: Sequence[JudgedUnit], *, tuning: float | None = None) ->
         return Interval(value)
     between, hidden = _sum_squares(sums), pseudo.sum_hidden(everything)
     # Near 0 and 1 the proportion's own variance vanishes, and with it what n verdicts can be said to tell.
-    spread = max(value * (1 - value), float(np.mean(pseudo.residual_variance)))
+    spread = max(value * (1 - value), float(np.mean(pseudo.opinion_variance)))
     size = spread / (between + hidden) if between + hidden > ROUNDING_STANDARD_ERROR**2 else inf
     if between < ROUNDING_STANDARD_ERROR**2:
         size = min(size, len(sums))  # All clusters are alike: each counts as one case, as for scores.
@@ -194,6 +194,8 @@ class _PseudoValues:
     """The variance that few verdicts hide, by unit."""
     residual_variance: Floats
     """The variance of people's opinions around the judge's, in the unit's stratum."""
+    opinion_variance: Floats
+    """The variance of people's opinions around their mean, in the unit's stratum."""
     freedom: int
     """Degrees of freedom of the residuals."""
 
@@ -238,13 +240,16 @@ def _make_pseudo_values(units: Sequence[JudgedUnit], tuning: float | None) -> _P
         tuning = _tune(centre(predicted)[0], centre(given)[0], weights * open_) if freedom >= FEWEST_TO_TUNE else 1.0
     residuals, means = centre(given - tuning * predicted)
     predictions = tuning * predicted + means
-    seen = np.bincount(place, weights * residuals**2) / sizes
-    spread = _spread_residuals(seen, drawn, np.bincount(place, weights * given) / sizes)
+    own, averages = centre(given)
+    seen, varied = (np.bincount(place, weights * each**2) / sizes for each in (residuals, own))
+    average = np.bincount(place, weights * averages) / sizes
+    spread = np.maximum(seen * drawn / np.maximum(drawn - 1, 1), _imagine_more(seen, drawn, average))
     return _PseudoValues(
         values=predictions + weights * (given - predictions),
         clusters=[unit.cluster for unit in units],
         hidden=(open_ * (spread - seen)[place]),
         residual_variance=spread[place],
+        opinion_variance=_imagine_more(varied, drawn, average)[place],
         freedom=max(1, freedom),
     )
 
@@ -255,16 +260,14 @@ def _tune(predicted: Floats, given: Floats, weights: Floats) -> float:
     return min(1.0, max(0.0, float(weights @ (predicted * given)) / spread)) if spread > 1e-12 else 1.0
 
 
-def _spread_residuals(seen: Floats, drawn: NDArray[Any], means: Floats) -> Floats:
-    """The variance of residuals in each stratum: n/(n − 1) of what was ``seen``, but never less than few verdicts allow.
+def _imagine_more(seen: Floats, drawn: NDArray[Any], average: Floats) -> Floats:
+    """The variance in each stratum with ``IMAGINED`` verdicts for and against beside those ``drawn``, whose variance was ``seen``.
 
-    That is the variance with ``IMAGINED`` verdicts for and against beside the n that there are: without them, a stratum in
-    which nobody contradicted the judge would be known for certain.
+    Without them a stratum in which nobody contradicted the judge would be known for certain.
     """
     count = drawn + 2 * IMAGINED
-    least = (drawn * (seen + means**2) + IMAGINED) / count - ((drawn * means + IMAGINED) / count) ** 2
-    widest: Floats = np.maximum(seen * drawn / np.maximum(drawn - 1, 1), least)
-    return widest
+    squares: Floats = (drawn * (seen + average**2) + IMAGINED) / count
+    return squares - ((drawn * average + IMAGINED) / count) ** 2
 
 
 def _sum_squares(sums: Mapping[str, float]) -> float:
