@@ -223,6 +223,7 @@ def test_what_was_skipped_or_not_looked_at_is_missing_and_said(run: Path, tmp_pa
     shown = callouts(add_corrections(run, [tmp_path / "eve.csv"]))
     assert any(text.startswith("eve skipped 2 of 11 items") for text in shown)
     assert any("looked at 1 of 12 items" in text for text in shown)
+    assert any(text.startswith("Under 30 human verdicts: ") for text in shown)
     with PeopleFiles(run) as people:
         assert Counter(verdict.verdict for verdict in people.verdicts)[Verdict.UNSCORED] == 2
 

@@ -16,8 +16,9 @@ from sociable.people.sheets import JudgedPair, PeopleFiles, SheetItem, find_show
 from sociable.statistics.intervals import Interval, estimate_mean
 from sociable.statistics.prediction_powered import JudgedUnit, correct_difference, correct_mean
 
-FEW_VERDICTS = 100
-"""Pairs judged by people below which the interval may be wider than it had to be (``benchmarks/corrected_scores.py``)."""
+FEW_VERDICTS, TOO_FEW_VERDICTS = 100, 30
+"""Pairs judged by people below which intervals may be wider than they had to be, and below which they may be too narrow, if
+the judges are others than those by whom pairs were drawn. Source: ``benchmarks/corrected_scores.py``."""
 NO_OPINION = 0.5
 """The judges' opinion where none could be read: any number does, as people's verdicts on that stratum correct it."""
 
@@ -134,20 +135,28 @@ def show_corrected(run: RunResult, people: PeopleFiles) -> Iterator[Table | Call
             Column("of", True, "pairs of the run that were judged"),
         ],
         [
-            Row([each.name, format_interval(each.judged), format_interval(correct_mean(each.units)), *map(str, counts)])
+            Row(
+                [
+                    each.name,
+                    format_interval(each.judged),
+                    format_interval(correct_mean(each.units)),
+                    str(each.verdicts),
+                    str(len(each.units)),
+                ]
+            )
             for each in metrics
-            if (counts := (each.verdicts, len(each.units)))
         ],
         "The corrected score is what people would have given to all pairs, without bias whatever the judges do. Both intervals "
         "are by cluster, for other cases of the kind. Several people on one pair count by the mean of their verdicts. What "
         "judges gave no verdict on counts here for people only. — : a stratum nobody has looked at yet.",
     )
     yield from _warn_of_missing(people)
-    if few := [each for each in {each.stage: each for each in metrics}.values() if 0 < each.verdicts < FEW_VERDICTS]:
-        stages = ", ".join(f"{each.stage} ({each.verdicts})" for each in few)
-        text = (
-            f"Under {FEW_VERDICTS} human verdicts: {stages}. Corrected intervals are then wider than 95% where judges are good."
-        )
+    counts = {each.stage: each.verdicts for each in metrics if each.verdicts}
+    if too_few := [f"{stage} ({count})" for stage, count in counts.items() if count < TOO_FEW_VERDICTS]:
+        text = f"Under {TOO_FEW_VERDICTS} human verdicts: {', '.join(too_few)}. Corrected intervals cannot be relied on."
+        yield Callout(text, Tone.WARNING)
+    if few := [f"{stage} ({count})" for stage, count in counts.items() if TOO_FEW_VERDICTS <= count < FEW_VERDICTS]:
+        text = f"Under {FEW_VERDICTS} human verdicts: {', '.join(few)}. Where judges seldom err, intervals are on the safe side."
         yield Callout(text, Tone.NEUTRAL)
 
 

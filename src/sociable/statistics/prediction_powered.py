@@ -261,7 +261,7 @@ def _tune(predicted: Floats, given: Floats, weights: Floats) -> float:
 
 
 def _imagine_more(seen: Floats, drawn: NDArray[Any], average: Floats) -> Floats:
-    """The variance in each stratum with ``IMAGINED`` verdicts for and against beside those ``drawn``, whose variance was ``seen``.
+    """The variance in each stratum with ``IMAGINED`` verdicts for and against beside those ``drawn``, of which it was ``seen``.
 
     Without them a stratum in which nobody contradicted the judge would be known for certain.
     """
