@@ -588,6 +588,9 @@ def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[st
     assert "Fill in the column 'verdict'" in capsys.readouterr().err
     assert sociable("judge", finished, "--sample", "6") == 2
     assert "go together" in capsys.readouterr().err
+    for wrong in (("--sample", "some", "--export", "x.csv"), ("--sample", "auto"), ("--sample", "3", "--precision", "0.1")):
+        assert sociable("judge", finished, *wrong) == 2
+        assert "--sample" in capsys.readouterr().err
     assert sociable("judge", finished) == 2
     assert "--judge" in capsys.readouterr().err
     with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as sheet:
@@ -597,6 +600,22 @@ def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     for caption in ("Judges and people", "People among themselves", "Scores as judges gave them"):
         assert caption in shown
+    assert sociable("judge", finished, "--sample", "auto", "--precision", "0.1") == 2
+    assert "Nothing need be added to the 6 items" in capsys.readouterr().err
+    Path("filled.csv").write_text(Path("filled.csv").read_text().replace(",1", ",2"))
+    assert sociable("judge", finished, "--corrections", "filled.csv") == 2
+    assert "--replace" in capsys.readouterr().err
+    assert sociable("judge", finished, "--corrections", "filled.csv", "--replace") == 0
+
+
+def test_a_sheet_is_as_long_as_a_precision_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ("--model", "reference/oracle@0.3", "--judge", "reference/rule", "--stages", "1,2,3", "--limit", "12", "--out", "run")
+    assert sociable("run", "hsii", *run) == 0
+    capsys.readouterr()
+    assert sociable("judge", "run", "--sample", "auto", "--precision", "0.2") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"r3: for ±0.2 \d+ of \d+ pairs need a verdict\. .*items for people to judge: run/sheet.csv", shown)
+    assert Path("run", "sheet.csv").exists()
 
 
 def test_an_unreadable_judge_is_said_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from sociable.api import runs
-from sociable.api.people import add_corrections, add_ratings, export_sheet, make_people_document
+from sociable.api.people import add_corrections, add_ratings, export_planned_sheet, export_sheet, make_people_document
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
-from sociable.core.view import Table
+from sociable.core.view import Callout, Table
 from sociable.people.sheets import PAIR_FIELDS, PeopleFiles, list_judged_pairs
 
 DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
@@ -105,7 +106,7 @@ def cells(document: runs.Document, caption: str) -> list[dict[str, str]]:
     return [dict(zip((column.title for column in table.columns), row.cells, strict=True)) for row in table.rows]
 
 
-CORRECTED = "Scores as judges gave them, and as people would"
+CORRECTED = "Scores as judges gave them, and corrected by people"
 
 
 def test_people_who_agree_with_the_judges_give_the_judges_scores_back(run: Path, tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_people_who_agree_with_the_judges_give_the_judges_scores_back(run: Path,
         assert (row["Person"], row["Agreement"]) == ("eve", "1.00")
     # The sample has as many losses as ties; the weights give back what the run has.
     for row in cells(document, CORRECTED):
-        assert row["By judges"].split()[0] == row["By people"].split()[0], row
+        assert row["By judges"].split()[0] == row["Corrected"].split()[0], row
 
 
 def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
@@ -133,15 +134,15 @@ def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
     there = Counter(pair.stratum for pair in list_judged_pairs(opened))
     expected = there["first utterance: tie"] / sum(n for stratum, n in there.items() if stratum.startswith("first"))
     (row,) = [row for row in cells(document, CORRECTED) if row["Metric"] == "r3"]
-    assert float(row["By people"].split()[0]) == pytest.approx(expected, abs=0.0005)
+    assert float(row["Corrected"].split()[0]) == pytest.approx(expected, abs=0.0005)
 
 
 def test_a_stratum_nobody_looked_at_leaves_no_corrected_score(run: Path, tmp_path: Path) -> None:
     export_sheet(run, 12, tmp_path / "sheet.csv")
     with PeopleFiles(run) as people:
-        ties = {item.id: "0" if item.stratum.endswith("tie") else "" for item in people.sheets}
+        ties = {item.id: "0" if item.stratum.endswith("tie") else "skip" for item in people.sheets}
     document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", ties)])
-    assert {row["By people"] for row in cells(document, CORRECTED)} == {"—"}
+    assert {row["Corrected"] for row in cells(document, CORRECTED)} == {"—"}
 
 
 def test_several_people_and_a_change_of_mind(run: Path, tmp_path: Path) -> None:
@@ -153,7 +154,10 @@ def test_several_people_and_a_change_of_mind(run: Path, tmp_path: Path) -> None:
     for row in cells(document, "People among themselves"):
         assert row["People"] == "2"
         assert float(row["Krippendorff's α"]) < 0
-    document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "bob.csv", "1")])
+    changed = filled(tmp_path / "sheet.csv", tmp_path / "bob.csv", "1")
+    with pytest.raises(DataError, match=r"'bob' gave another verdict on 'i[0-9a-f]+' before. --replace"):
+        add_corrections(run, [changed])
+    document = add_corrections(run, [changed], replace=True)
     with PeopleFiles(run) as people:
         assert len(people.verdicts) == 24  # not 36: the later verdict replaces the earlier
         assert {(verdict.item, verdict.person) for verdict in people.verdicts if verdict.person == "bob"}
@@ -176,9 +180,15 @@ def test_json_lines_and_semicolons_are_read_too(run: Path, tmp_path: Path) -> No
     ("text", "complaint"),
     [
         ("item,verdict\nffff,1\n", "row 2: field 'item'.*no sheet of this run"),
-        ("item,verdict\n{item},3\n", "row 2: field 'verdict'.*expected 1, 2, 0 or nothing"),
+        ("item,verdict\n{item},3\n", "row 2: field 'verdict'.*expected 1, 2, 0 or skip"),
         ("item\n{item}\n", "field 'verdict'.*is missing"),
         ("item,verdict\n{item},\n", "no verdict in it"),
+        ("item,verdict\n{item},skip\n", "no verdict in it"),
+        ("item,verdict\n{item},1\n{item},2\n", "row 3: field 'item'.*'bad' has two verdicts.*row 2"),
+        (
+            "item,verdict,person\n{item},1,a\n{item},,b\n{item},,c\n",
+            "bad.csv, row 3, row 4: field 'verdict': is empty. Write skip",
+        ),
     ],
 )
 def test_bad_sheets_are_named_with_their_place(run: Path, tmp_path: Path, text: str, complaint: str) -> None:
@@ -187,7 +197,118 @@ def test_bad_sheets_are_named_with_their_place(run: Path, tmp_path: Path, text: 
     (tmp_path / "bad.csv").write_text(text.format(item=item))
     with pytest.raises((DataError, InputError), match=complaint):
         add_corrections(run, [tmp_path / "bad.csv"])
+    good = filled(tmp_path / "sheet.csv", tmp_path / "good.csv", "1")
+    with pytest.raises((DataError, InputError), match=complaint):
+        add_corrections(run, [good, tmp_path / "bad.csv"])
     assert not (run / "people.jsonl").exists() or not (run / "people.jsonl").read_text()
+
+
+def test_the_same_sheet_given_twice_changes_nothing(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 8, tmp_path / "sheet.csv")
+    for _ in range(2):
+        add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", "1")])
+    with PeopleFiles(run) as people:
+        assert len(people.verdicts) == 8
+
+
+def callouts(document: runs.Document) -> list[str]:
+    return [block.text for section in document.sections for block in section.blocks if isinstance(block, Callout)]
+
+
+def test_what_was_skipped_or_not_looked_at_is_missing_and_said(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    rows = rows_of(tmp_path / "sheet.csv")
+    lines = [f"{row['item']},{verdict}" for row, verdict in zip(rows, ["skip"] * 2 + ["0"] * 9, strict=False)]
+    (tmp_path / "eve.csv").write_text("\n".join(["item,verdict", *lines]))
+    shown = callouts(add_corrections(run, [tmp_path / "eve.csv"]))
+    assert any(text.startswith("eve skipped 2 of 11 items") for text in shown)
+    assert any("looked at 1 of 12 items" in text for text in shown)
+    assert any(text.startswith("Under 30 human verdicts: ") for text in shown)
+    with PeopleFiles(run) as people:
+        assert Counter(verdict.verdict for verdict in people.verdicts)[Verdict.UNSCORED] == 2
+
+
+def test_a_second_sheet_keeps_inclusion_probabilities_right(run: Path, tmp_path: Path) -> None:
+    for count in (8, 20):
+        export_sheet(run, count, tmp_path / f"{count}.csv")
+        with PeopleFiles(run) as people:
+            drawn = Counter(item.stratum for item in people.sheets)
+            for item in people.sheets:
+                assert item.inclusion == drawn[item.stratum] / item.size
+
+
+def test_a_planned_sheet_gives_the_precision_it_promises(run: Path, tmp_path: Path) -> None:
+    planned = export_planned_sheet(run, 0.09, tmp_path / "sheet.csv")
+    found = [re.fullmatch(r"(r[34])\w*: for ±0.09 (\d+) of 171 pairs need a verdict.", each) for each in planned.remarks]
+    assert all(found)
+    # The two metrics of a stage share its verdicts.
+    needed = [int(each[2]) for each in found if each]
+    assert len(planned.items) == max(needed[:2]) + max(needed[2:])
+    document = add_corrections(
+        run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", as_the_panel(run, tmp_path / "sheet.csv"))]
+    )
+    (half,) = [row["Corrected"] for row in cells(document, CORRECTED) if row["Metric"] == "r3_ties_half"]
+    low, high = half.partition("[")[2].rstrip("]").split(", ")
+    assert float(high) - float(low) <= 2 * 0.09 + 0.01
+    with pytest.raises(InputError, match=r"Nothing need be added to the .* items on earlier sheets. r3: for ±0.09"):
+        export_planned_sheet(run, 0.09, tmp_path / "more.csv")
+    more = export_planned_sheet(run, 0.001, tmp_path / "more.csv")
+    assert "out of reach" in more.remarks[0]
+    assert not {item.id for item in more.items} & {item.id for item in planned.items}
+    with pytest.raises(InputError, match=r"between 0 and 0\.5"):
+        export_planned_sheet(run, 5, tmp_path / "x.csv")
+
+
+def test_pairs_on_which_judges_disagree_are_strata_of_their_own(run: Path, tmp_path: Path) -> None:
+    """A judge who prefers the first side in whichever order disagrees with itself."""
+    (tmp_path / "judge.py").write_text('def reply(messages):\n    return \'{"reason": "r", "verdict": 1}\'\n')
+    runs.judge(run, [f"python:{tmp_path / 'judge.py'}:reply"])
+    export_sheet(run, 8, tmp_path / "sheet.csv")
+    with PeopleFiles(run) as people:
+        assert {item.stratum for item in people.sheets} == {"first utterance: tie, disputed", "long run: tie, disputed"}
+
+
+def test_verdicts_correct_another_panel_too(run: Path, tmp_path: Path) -> None:
+    """They were drawn by the first panel's verdicts, with known probabilities; the second one's enter as predictions."""
+    export_sheet(run, 20, tmp_path / "sheet.csv")
+    answers = as_the_panel(run, tmp_path / "sheet.csv")
+    before = cells(add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", answers)]), CORRECTED)
+    (tmp_path / "judge.py").write_text('def reply(messages):\n    return \'{"reason": "r", "verdict": 0}\'\n')
+    runs.judge(run, [f"python:{tmp_path / 'judge.py'}:reply"])
+    after = cells(make_people_document(run), CORRECTED)
+    assert [row["Corrected"] for row in after] == [row["Corrected"] for row in before]
+    assert {row["By judges"].split()[0] for row in after if "half" in row["Metric"]} == {"0.500"}
+
+
+def test_sheets_of_the_first_version_still_correct(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    shown = cells(add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", "0")]), CORRECTED)
+    lines = [json.loads(line) for line in (run / "sheets.jsonl").read_text().splitlines()]
+    for line in lines:
+        del line["inclusion"]
+    (run / "sheets.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert cells(make_people_document(run), CORRECTED) == shown
+    for line in lines:
+        line["size"] += 1
+    (run / "sheets.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert any("no score can be corrected" in text for text in callouts(make_people_document(run)))
+
+
+def test_a_comparison_shows_the_corrected_difference_where_people_checked_both(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for file in run.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    assert "Corrected by people" not in [section.title for section in runs.compare(run, other).sections]
+    for folder, verdict in ((run, "0"), (other, "1")):
+        export_sheet(folder, 40, tmp_path / f"{folder.name}.csv")
+        add_corrections(folder, [filled(tmp_path / f"{folder.name}.csv", tmp_path / "eve.csv", verdict)])
+    rows = cells(runs.compare(run, other), "Scores corrected by people's verdicts")
+    (row,) = [row for row in rows if row["Metric"] == "r3"]
+    # Whoever says "neither" everywhere gives 0; whoever prefers the first side, shuffled, about a half.
+    assert row["A"].split()[0] == "0.000"
+    assert row["B − A"].split()[0] == row["B"].split()[0]
+    assert row["Human verdicts"] == "20, 20"
 
 
 def test_a_sheet_that_is_there_is_not_written_over(run: Path, tmp_path: Path) -> None:
@@ -201,7 +322,7 @@ def test_two_files_of_one_name_are_two_people_only_if_they_say_so(run: Path, tmp
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
         filled(tmp_path / "sheet.csv", tmp_path / name / "sheet.csv", "1")
-    with pytest.raises(InputError, match="by the same person"):
+    with pytest.raises(InputError, match=r"by the same person, 'sheet', in .*x/sheet.csv, row 2"):
         add_corrections(run, [tmp_path / "x" / "sheet.csv", tmp_path / "y" / "sheet.csv"])
 
 
@@ -256,4 +377,9 @@ def test_the_report_shows_what_people_said_and_the_scores_stay(run: Path, tmp_pa
     export_sheet(run, 12, tmp_path / "sheet.csv")
     add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", "1")])
     assert (run / "scores.json").read_bytes() == before
-    assert "People" in [section.title for section in runs.make_report_document([run]).sections]
+    sections = runs.make_report_document([run]).sections
+    assert "People" in [section.title for section in sections]
+    # Right below the scores, for each stage once.
+    notes = [block.text for block in sections[0].blocks if isinstance(block, Callout)]
+    assert [note.partition(":")[0] for note in notes] == ["r3", "r4"]
+    assert "corrected by 6 human verdicts" in notes[0]

@@ -2,51 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sociable.api.runs import load_result
 from sociable.core.errors import InputError
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
+from sociable.engine.result import RunResult
 from sociable.people.agreement import show_people
-from sociable.people.sheets import PeopleFiles, draw_sheet, read_ratings, read_verdicts, read_words, write_sheet, write_word_sheet
+from sociable.people.planning import PlannedSheet, draw_planned_sheet
+from sociable.people.sheets import (
+    JudgedPair,
+    PeopleFiles,
+    SheetItem,
+    draw_sheet,
+    list_strata,
+    read_ratings,
+    read_verdicts,
+    read_words,
+    write_sheet,
+    write_word_sheet,
+)
 
 
 def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
     """Writes a sheet of ``count`` judged pairs for people to judge, and notes in the run folder what was on it.
 
-    The pairs are drawn by stage and by the judges' verdict, sides shuffled, judges hidden. Returns how many there are.
-    Raises InputError when nothing has been judged.
+    The pairs are drawn by stage, by the judges' verdict and by whether they disagree, as evenly as those allow; sides are
+    shuffled, judges hidden. Returns how many there are. Raises InputError when nothing has been judged.
     """
+
+    def draw(finished: RunResult, people: PeopleFiles, strata: Strata, seed: int) -> Sequence[SheetItem]:
+        return draw_sheet(finished, strata, count, seed)
+
+    return len(_export(folder, file, draw))
+
+
+def export_planned_sheet(folder: str | Path, precision: float, file: str | Path) -> PlannedSheet:
+    """Writes a sheet of the pairs that people must judge for corrected scores to be known to ± ``precision``.
+
+    Earlier sheets of the run count: only what is missing is drawn. Raises InputError when nothing is, or nothing has been judged.
+    """
+    planned: list[PlannedSheet] = []
+
+    def draw(finished: RunResult, people: PeopleFiles, strata: Strata, seed: int) -> Sequence[SheetItem]:
+        planned.append(draw_planned_sheet(finished, people, strata, precision, seed))
+        return planned[0].items
+
+    _export(folder, file, draw)
+    return planned[0]
+
+
+Strata = Mapping[str, Sequence[JudgedPair]]
+
+
+def _export(
+    folder: str | Path, file: str | Path, draw: Callable[[RunResult, PeopleFiles, Strata, int], Sequence[SheetItem]]
+) -> Sequence[SheetItem]:
     finished = load_result(folder)
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
-        items = draw_sheet(finished, count, finished.manifest["settings"]["seed"])
+        strata = list_strata(finished)
         if Path(file).exists():
             raise InputError(f"{file} is there already, and may hold verdicts. Name another file, or move it away.")
-        if people.has_other_strata(items):
+        if people.has_other_strata(strata, tuple(seat.name for seat in finished.seats.judges)):
             raise InputError(
                 f"{folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
                 "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."
             )
+        items = draw(finished, people, strata, finished.manifest["settings"]["seed"])
         write_sheet(finished, items, Path(file))
-        for item in (item for item in items if item.id not in people.sheets):
-            people.sheets.append(item)
-        return len(items)
+        people.note_sheet(items)
+        return items
 
 
-def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document:
-    """Takes people's verdicts from sheets that were filled in, and shows what they say about judges and scores."""
+def add_corrections(folder: str | Path, files: Sequence[str | Path], *, replace: bool = False) -> Document:
+    """Takes people's verdicts from sheets that were filled in, and shows what they say about judges and scores.
+
+    Nothing is kept unless all files can be read. With ``replace`` a person's new verdict takes the place of an earlier one.
+    """
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
-        read = [read_verdicts(Path(file), people.sheets) for file in files]
-        verdicts = list(chain.from_iterable(read))
-        if len({verdict.id for verdict in verdicts}) < len(verdicts):
-            raise InputError(
-                "Two of these files are by the same person (told by the column 'person', or by the file's name). "
-                "Fill in the column, or give the files different names."
-            )
-        for verdict in verdicts:
+        for verdict in read_verdicts([Path(file) for file in files], people, replace=replace):
             people.verdicts.append(verdict)
     return make_people_document(folder)
 

@@ -239,29 +239,29 @@ def judge(
         str | None, shared.declare_option("--rubric", "NAME", "Rate every participant that has a goal: sotopia.")
     ] = None,
     sample: shared.Sample = None,
+    precision: shared.Precision = None,
     export: shared.Export = None,
     corrections: shared.Corrections = None,
+    replace: shared.Replace = False,
     ratings: shared.Ratings = None,
     export_words: shared.ExportWords = None,
     words: shared.Words = None,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
-    if (sample is None) != (export is None):
-        raise InputError("--sample N and --export FILE go together.")
-    if export is not None and sample is not None:
-        say(f"{api.people.export_sheet(folder, sample, export)} items for people to judge: {export}")
-        say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no) and give it back with --corrections FILE.")
+    _export_sheet(folder, sample, precision, export)
     if export_words is not None:
         say(f"{api.people.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
         say("Fill in 'word', one on each, and give it back with --words FILE.")
     people = api.people
-    for add, files in ((people.add_corrections, corrections), (people.add_ratings, ratings), (people.add_words, words)):
+    if corrections:
+        print_whole(people.add_corrections(folder, corrections, replace=replace))
+    for add, files in ((people.add_ratings, ratings), (people.add_words, words)):
         if files:
             print_whole(add(folder, files))
     if corrections or ratings or words:
         say(f"Report: {api.runs.report(api.series.list_folders(folder), out=folder / 'report.html')}")
     if not judge and not rubric:
-        if not (export or corrections or ratings or export_words or words):
+        if not (sample or corrections or ratings or export_words or words):
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
             raise InputError(f"Name at least one --judge, or ask people: {asked}.")
         return
@@ -282,6 +282,29 @@ def judge(
             for run in api.series.list_folders(folder)
         ]
     _show_results(folder, results)
+
+
+def _export_sheet(folder: Path, sample: str | None, precision: float | None, export: Path | None) -> None:
+    """Writes the sheet that --sample asks for, if it does; one of automatic length into the run folder where no file is named."""
+    if (sample == "auto") != (precision is not None):
+        raise InputError("--sample auto and --precision P go together.")
+    if sample == "auto" and precision is not None:
+        file = export or folder / "sheet.csv"
+        planned = api.people.export_planned_sheet(folder, precision, file)
+        for remark in planned.remarks:
+            say(remark)
+        count = len(planned.items)
+    elif (sample is None) != (export is None):
+        raise InputError("--sample N and --export FILE go together.")
+    elif sample is None or export is None:
+        return
+    elif not sample.isdecimal():
+        raise InputError(f"--sample {sample}: a number of items, or auto, was expected.")
+    else:
+        file, count = export, api.people.export_sheet(folder, int(sample), export)
+    say(f"{count} items for people to judge: {file}")
+    say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no; skip: cannot be decided) and give it back")
+    say("with --corrections FILE.")
 
 
 @app.command()

@@ -84,11 +84,21 @@ BaseUrl = Annotated[str | None, declare_option("--base-url", "URL", "Address for
 PromptsFolder = Annotated[str | None, declare_option("--prompts", "DIR", "Your own prompts in place of the bundled ones.")]
 Options = Annotated[list[str] | None, declare_option("--option", "NAME=VALUE", "Any of the benchmark's own options; repeatable.")]
 
-Sample = Annotated[int | None, declare_option("--sample", "N", "With --export: judged pairs for people to look at.")]
+Sample = Annotated[
+    str | None,
+    declare_option(
+        "--sample", "N|auto", "With --export: judged pairs for people to look at; auto: as many as --precision needs."
+    ),
+]
+Precision = Annotated[
+    float | None,
+    declare_option("--precision", "P", "With --sample auto: half the width of a corrected score's interval, as 0.05."),
+]
 Export = Annotated[Path | None, declare_option("--export", "FILE", "Write a sheet for people: .csv or .jsonl.")]
 Corrections = Annotated[
     list[Path] | None, declare_option("--corrections", "FILE", "A sheet that was filled in; repeat for several.")
 ]
+Replace = Annotated[bool, typer.Option("--replace", help="With --corrections: a person's new verdict replaces an earlier one.")]
 Ratings = Annotated[list[Path] | None, declare_option("--ratings", "FILE", "Free ratings: columns episode, rating, person.")]
 ExportWords = Annotated[
     Path | None, declare_option("--export-words", "FILE", "A sheet of episodes that went badly, for one word on each.")

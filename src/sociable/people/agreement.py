@@ -10,12 +10,12 @@ from statistics import fmean
 
 from sociable.core.records import Outcome, Verdict, make_episode_id
 from sociable.core.seeding import derive_seed
-from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import Callout, Column, Paragraph, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
-from sociable.engine.study import Judged
-from sociable.people.sheets import PeopleFiles, SheetItem, find_shown_item, list_judged_pairs
+from sociable.people.corrected import show_corrected
+from sociable.people.sheets import PeopleFiles, SheetItem, list_judged_pairs
 from sociable.statistics.agreement import Label, correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
-from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean, estimate_stratified_mean
+from sociable.statistics.intervals import bootstrap_rank_correlation
 
 MOST_WORDS = 30
 """Words that a report lists."""
@@ -31,25 +31,15 @@ class Checked:
     """The verdicts by person, in the order of the items; None where there is no verdict."""
     judges: Mapping[str, Sequence[Label]]
     """The verdicts by judge, and under ``the panel``."""
-    sizes: Mapping[str, int]
-    """Pairs in each stratum of the sheets, looked at or not."""
-
-    def average_people(self, worth: Mapping[Verdict, float]) -> dict[str, list[float]]:
-        """The worth of people's verdicts by stratum: of each of its items, the mean over people."""
-        found: dict[str, list[float]] = defaultdict(list)
-        for item, *labels in zip(self.items, *self.people.values(), strict=True):
-            found[item.stratum].append(fmean(worth[Verdict(str(label))] for label in labels if label is not None))
-        return dict(found)
 
 
 def line_up(run: RunResult, people: PeopleFiles) -> dict[str, Checked]:
     """People's verdicts beside the current panel's, by stage. An item that is no longer judged has no label from the judges."""
     judged = {(pair.episode.id, pair.criterion): pair for pair in list_judged_pairs(run)}
     panel = [seat.name for seat in run.seats.judges]
-    sheets = list(people.sheets)
-    given: dict[str, dict[str, Verdict]] = defaultdict(dict)
+    given: dict[str, dict[str, Label]] = defaultdict(dict)
     for verdict in people.verdicts:
-        given[verdict.person][verdict.item] = verdict.verdict
+        given[verdict.person][verdict.item] = _label(verdict.verdict)
 
     def check(stage: str, items: Sequence[SheetItem]) -> Checked:
         pairs = [judged.get((item.episode, item.criterion)) for item in items]
@@ -59,12 +49,11 @@ def line_up(run: RunResult, people: PeopleFiles) -> dict[str, Checked]:
             items,
             {person: [own.get(item.id) for item in items] for person, own in sorted(given.items())},
             {judge: [_label(each.get(judge)) for each in opinions] for judge in judges},
-            {item.stratum: item.size for item in sheets if item.counted_as == stage},
         )
 
     looked_at: dict[str, list[SheetItem]] = defaultdict(list)
-    for item in sheets:
-        if any(item.id in own for own in given.values()):
+    for item in people.sheets:
+        if any(own.get(item.id) is not None for own in given.values()):
             looked_at[item.counted_as].append(item)
     return {stage: check(stage, items) for stage, items in looked_at.items()}
 
@@ -78,7 +67,7 @@ def show_people(run: RunResult, people: PeopleFiles) -> list[Section]:
     blocks: list[Table | Callout | Paragraph] = []
     if len(people.verdicts):
         checked = line_up(run, people)
-        blocks += [_compare_with_judges(checked), _compare_people(checked), _correct_scores(run, checked)]
+        blocks += [_compare_with_judges(checked), _compare_people(checked), *show_corrected(run, people)]
         blocks += _warn_of_unjudged(checked)
     if len(people.ratings):
         blocks.append(_correlate_ratings(run, people))
@@ -133,43 +122,6 @@ def _compare_people(checked: Mapping[str, Checked]) -> Table:
         ],
         rows,
     )
-
-
-def _correct_scores(run: RunResult, checked: Mapping[str, Checked]) -> Table:
-    rows = []
-    for stage, metrics in run.study.win_rates.items() if isinstance(run.study, Judged) else ():
-        own = checked.get(stage)
-        if own is None:
-            continue
-        for name, worth in metrics.items():
-            estimate = run.estimate(name) or _average_verdicts(run, stage, worth)
-            found = estimate_stratified_mean(own.average_people(worth), own.sizes)
-            judged = format_with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
-            low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
-            corrected = format_with_interval(found.value, low, high)
-            rows.append(Row([name, judged, corrected, str(len(own.items)), str(sum(own.sizes.values()))]))
-    return Table(
-        "Scores as judges gave them, and as people would",
-        [
-            Column("Metric"),
-            Column("By judges", True, "interval by cluster, for other cases of the kind"),
-            Column("By people", True, "weighted so that the sample stands for the run; interval for the pairs not looked at"),
-            Column("Pairs looked at", True),
-            Column("of", True, "pairs of the run that were judged"),
-        ],
-        rows,
-        "Several people on one pair count by the mean of their verdicts. The two intervals answer different questions: the "
-        "judges' is about other cases, the people's about this run's other pairs. What judges gave no verdict on counts for "
-        "people only. — : a stratum nobody has looked at yet.",
-    )
-
-
-def _average_verdicts(run: RunResult, stage: str, worth: Mapping[Verdict, float]) -> Interval:
-    """The mean over all the panel's verdicts of a stage, where no metric of the run is just that."""
-    found = [pair for pair in list_judged_pairs(run) if pair.stage == stage and pair.verdict in worth]
-    pairs = [pair for pair in found if find_shown_item(run, pair.episode, pair.criterion) is not None]
-    clusters = [run.study.find_cluster(pair.episode.scenario) for pair in pairs]
-    return estimate_mean([worth[pair.verdict] for pair in pairs], clusters)
 
 
 def _warn_of_unjudged(checked: Mapping[str, Checked]) -> Iterator[Callout]:

@@ -1,8 +1,8 @@
 """People check judges: a sample of judged pairs goes out as a sheet, verdicts come back, scores are corrected.
 
-The sample is drawn by stage and by the judges' verdict, so that rare verdicts are looked at too; weights undo that. Sides
-are shuffled and judges hidden. The sample stands in ``sheets.jsonl`` of the run folder, people's words in
-``people.jsonl``, ``ratings.jsonl`` and ``words.jsonl``; none of it changes the run's own scores. Sheets are CSV as
+The sample is drawn by stage, by the judges' verdict and by whether judges disagree, so that rare verdicts are looked at too;
+weights undo that. Sides are shuffled and judges hidden. The sample stands in ``sheets.jsonl`` of the run folder, people's
+words in ``people.jsonl``, ``ratings.jsonl`` and ``words.jsonl``; none of it changes the run's own scores. Sheets are CSV as
 spreadsheets save it, or JSON Lines.
 """
 
@@ -12,8 +12,8 @@ import csv
 import io
 import json
 import math
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ from sociable.core.seeding import derive_seed, make_generator
 from sociable.core.spreadsheets import read_rows, render_csv
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged, ShownPair, ShownQuestion
+from sociable.judging.pairwise import PairJudgment
 from sociable.judging.panel import decide_panel
 
 R = TypeVar("R", bound=BaseModel)
@@ -40,6 +41,10 @@ QUESTION_FIELDS = ("item", "stage", "situation", "about", "conversation", "quest
 """The columns of a sheet of questions. ``verdict`` is to be filled in: yes or no."""
 
 _BESIDES = "and person, where there are several"
+SKIPPED = "skip"
+"""The verdict of somebody who cannot decide: it counts as missing."""
+MOST_LINES = 8
+"""Lines of a sheet that an error names."""
 _ANSWERS = {"yes": Verdict.WIN, "y": Verdict.WIN, "no": Verdict.LOSS, "n": Verdict.LOSS}
 
 WORD_FIELDS = ("episode", "score", "read_it_with", "word", "person")
@@ -62,9 +67,11 @@ class SheetItem(Record):
     """The kind of thing that the criterion asks; empty: the criterion says it."""
     subject_first: bool
     stratum: str
-    """Stage and the panel's verdict when the sheet was made."""
+    """Stage, the panel's verdict when the sheet was made, and whether it was disputed."""
     size: int
     """Pairs, or questions, in the stratum."""
+    inclusion: float | None = None
+    """The share of the stratum that is on sheets, all of them together: the probability that an item is. None: not noted."""
     question: bool = False
     """Whether it is a question of yes or no, not a pair."""
     panel: tuple[str, ...] = ()
@@ -76,7 +83,7 @@ class SheetItem(Record):
 
 
 class PersonVerdict(Record):
-    """One person's verdict on one item, for the subject's side."""
+    """One person's verdict on one item, for the subject's side; UNSCORED where the person could not decide."""
 
     id: str
     item: str
@@ -113,11 +120,24 @@ class PeopleFiles(ExitStack):
         self.ratings = self._open(folder / "ratings.jsonl", PersonRating)
         self.words = self._open(folder / "words.jsonl", PersonWord)
 
-    def has_other_strata(self, items: Sequence[SheetItem]) -> bool:
-        """Whether an earlier sheet was drawn from other strata, or by another panel's verdicts, than these items."""
-        now = {(item.stratum, item.size, item.panel) for item in items}
-        moved = any(item.id in self.sheets and self.sheets.read(item.id).stratum != item.stratum for item in items)
-        return moved or any((item.stratum, item.size, item.panel) not in now for item in self.sheets)
+    def has_other_strata(self, strata: Mapping[str, Sequence[JudgedPair]], panel: tuple[str, ...]) -> bool:
+        """Whether an earlier sheet was drawn from other strata than these, or by another panel's verdicts."""
+        now = {pair.names: stratum for stratum, pairs in strata.items() for pair in pairs}
+        return any(
+            now.get((item.episode, item.criterion)) != item.stratum
+            or len(strata[item.stratum]) != item.size
+            or item.panel != panel
+            for item in self.sheets
+        )
+
+    def note_sheet(self, items: Sequence[SheetItem]) -> None:
+        """Keeps the items of a new sheet, and how probable it now is for each of their strata to be on one."""
+        every = {item.id: item for item in (*self.sheets, *items)}
+        drawn = Counter(item.stratum for item in every.values())
+        for item in every.values():
+            noted = item.model_copy(update={"inclusion": drawn[item.stratum] / item.size})
+            if self.sheets.find(item.id) != noted:
+                self.sheets.append(noted)
 
     def _open(self, path: Path, kind: type[R]) -> RecordFile[R]:
         return self.enter_context(closing(RecordFile(path, kind)))
@@ -134,9 +154,16 @@ class JudgedPair:
     """The panel's."""
     by_judge: Mapping[str, Verdict]
 
+    is_disputed: bool = False
+    """Whether judges gave different verdicts, or one of them another verdict when the sides were swapped."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.episode.id, self.criterion
+
     @property
     def stratum(self) -> str:
-        return f"{self.stage}: {self.verdict}"
+        return f"{self.stage}: {self.verdict}{', disputed' if self.is_disputed else ''}"
 
 
 def find_shown_item(run: RunResult, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
@@ -144,40 +171,62 @@ def find_shown_item(run: RunResult, episode: Any, criterion: str) -> ShownPair |
     return run.study.show(episode, criterion, run.find_reference(episode.scenario)) if isinstance(run.study, Judged) else None
 
 
-def list_judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
-    """Every pair that the current panel has judged in full."""
+def list_judged_pairs(run: RunResult, panel: Sequence[str] = ()) -> Iterator[JudgedPair]:
+    """Every pair that a panel has judged in full; by default the current one."""
     if not isinstance(run.study, Judged):
         return
-    panel = {seat.name for seat in run.seats.judges}
+    judges = set(panel) or {seat.name for seat in run.seats.judges}
+    given: dict[tuple[str, str], list[Judgment]] = defaultdict(list)
+    for judgment in run.judgments():
+        if judgment.judge in judges:
+            given[judgment.episode, judgment.criterion].append(judgment)
     for episode in run.records.episodes:
-        by_criterion: dict[str, list[Judgment]] = defaultdict(list)
-        for judgment in run.find_judgments(episode):
-            if run.study.is_shown(judgment.criterion):
-                by_criterion[judgment.criterion].append(judgment)
-        for criterion, judgments in by_criterion.items():
+        for criterion in filter(run.study.is_shown, run.study.list_criteria(episode)):
+            judgments = given[episode.id, criterion]
             by_judge = {judgment.judge: judgment.verdict for judgment in judgments}
-            if panel <= by_judge.keys():
-                yield JudgedPair(episode, criterion, run.study.find_stage(criterion), decide_panel(judgments)[0], by_judge)
+            if judges and judges <= by_judge.keys():
+                swapped = any(isinstance(each, PairJudgment) and each.orders_disagree for each in judgments)
+                disputed = swapped or len(set(by_judge.values())) > 1
+                stage, verdict = run.study.find_stage(criterion), decide_panel(judgments)[0]
+                yield JudgedPair(episode, criterion, stage, verdict, by_judge, disputed)
 
 
-def draw_sheet(run: RunResult, count: int, seed: int) -> list[SheetItem]:
-    """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when there are none."""
+def list_strata(run: RunResult, panel: Sequence[str] = ()) -> dict[str, list[JudgedPair]]:
+    """The judged pairs that can be shown to people, by the group that they are drawn from. Raises InputError without any."""
     strata: dict[str, list[JudgedPair]] = defaultdict(list)
-    for pair in list_judged_pairs(run):
+    for pair in list_judged_pairs(run, panel):
         if find_shown_item(run, pair.episode, pair.criterion):
             strata[pair.stratum].append(pair)
     if not strata:
         if not (isinstance(run.study, Judged) and run.study.win_rates):
             raise InputError(f"What judges do in {run.manifest['benchmark']} cannot be put on a sheet.")
         raise InputError(f"{run.folder} holds no judged pair that could be shown. Have it judged first.")
+    return dict(sorted(strata.items()))
+
+
+def draw_sheet(run: RunResult, strata: Mapping[str, Sequence[JudgedPair]], count: int, seed: int) -> list[SheetItem]:
+    """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when that leaves one without."""
     if count < len(strata):
         raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
-    generator = make_generator(seed, "sheet", count)
+    taken = _spread(count, {name: len(pairs) for name, pairs in strata.items()})
+    return draw_items(run, strata, taken, seed, ("sheet", count))
+
+
+def draw_items(
+    run: RunResult,
+    strata: Mapping[str, Sequence[JudgedPair]],
+    taken: Mapping[str, int],
+    seed: int,
+    names: Sequence[str | int],
+    drawn: Collection[tuple[str, str]] = (),
+) -> list[SheetItem]:
+    """As many pairs of each stratum as ``taken`` says, by chance from those that were not ``drawn`` yet, in random order."""
+    generator = make_generator(seed, *names)
     panel = tuple(seat.name for seat in run.seats.judges)
     items = []
-    for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
-        drawn = generator.sample(strata[stratum], taken)
-        items += [_make_item(run, pair, len(strata[stratum]), panel, seed) for pair in drawn]
+    for stratum, count in taken.items():
+        pairs = generator.sample([pair for pair in strata[stratum] if pair.names not in drawn], count)
+        items += [_make_item(run, pair, len(strata[stratum]), panel, seed) for pair in pairs]
     generator.shuffle(items)
     return items
 
@@ -234,37 +283,71 @@ def _make_row(run: RunResult, item: SheetItem) -> dict[str, str]:
     return dict(zip(fields, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
 
 
-def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdict]:
-    """Verdicts from a sheet that was filled in. Rows without a verdict are left out.
+def read_verdicts(files: Sequence[Path], people: PeopleFiles, *, replace: bool = False) -> list[PersonVerdict]:
+    """Verdicts from sheets that were filled in, every row of them. An item that is left out counts as not looked at.
 
-    The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field.
+    The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field for an
+    item of no sheet, for a row without a verdict, and for a second verdict of one person on one item: in the same file, in
+    another, or, unless it is to ``replace`` that, in the run folder from before.
     """
-    verdicts: list[PersonVerdict] = []
+    verdicts: dict[str, PersonVerdict] = {}
+    places: dict[str, tuple[Path, str]] = {}
+    for file in files:
+        for verdict, place in _read_sheet(file, people.sheets):
+            who, item = f"'{verdict.person}'", f"'{verdict.item}'"
+            if verdict.id in verdicts:
+                other, where = places[verdict.id]
+                if other != file:
+                    remedy = "Fill in the column 'person', or give the files different names"
+                    raise DataError(place, "item", f"{item} has a verdict by the same person, {who}, in {where}. {remedy}")
+                if verdicts[verdict.id].verdict is not verdict.verdict:
+                    remedy = "Keep the one that holds, or name both people in the column 'person'"
+                    raise DataError(place, "item", f"{who} has two verdicts on {item} in this file, see {where}. {remedy}")
+            before = people.verdicts.find(verdict.id)
+            if before and before.verdict is not verdict.verdict and not replace:
+                remedy = "--replace puts this one in its place; if it is another person's, fill in the column 'person'"
+                raise DataError(place, "item", f"{who} gave another verdict on {item} before. {remedy}")
+            verdicts[verdict.id], places[verdict.id] = verdict, (file, place)
+    return list(verdicts.values())
+
+
+def _read_sheet(file: Path, items: RecordFile[SheetItem]) -> list[tuple[PersonVerdict, str]]:
+    """The verdicts of one file, each with its place."""
+    found, empty = [], []
     for place, row in read_rows(file, ("item", "verdict"), _BESIDES):
-        given = row["verdict"].strip().removesuffix(".0")
+        given, name = row["verdict"].strip().removesuffix(".0"), row["item"].strip()
+        if not name and not given:
+            continue  # Spreadsheets save empty rows at the end.
+        if name not in items:
+            remedy = "Give the sheet to the run that it was drawn from, with 'item' as it was there"
+            raise DataError(place, "item", f"'{name[:40]}' is on no sheet of this run. {remedy}")
         if not given:
+            empty.append(place.removeprefix(f"{file}, "))
             continue
-        if row["item"] not in items:
-            raise DataError(place, "item", f"'{row['item'][:40]}' is on no sheet of this run")
-        item, person = items.read(row["item"]), row.get("person", "").strip() or file.stem
-        verdict = _parse_verdict(item, given, place)
-        comment = row.get("comment", "").strip()
-        if any(each.id == f"{item.id}|{person}" and each.verdict is not verdict for each in verdicts):
-            raise DataError(place, "item", f"{person} has two verdicts on '{item.id}' in this file")
-        verdicts.append(PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment))
-    if not verdicts:
+        item, person = items.read(name), row.get("person", "").strip() or file.stem
+        verdict, comment = _parse_verdict(item, given, place), row.get("comment", "").strip()
+        found.append(
+            (PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment), place)
+        )
+    if all(verdict.verdict is Verdict.UNSCORED for verdict, _ in found):
         raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict': 1, 2 or 0 for pairs, yes or no for questions.")
-    return verdicts
+    if empty:
+        lines = ", ".join(empty[:MOST_LINES]) + (f" and {len(empty) - MOST_LINES} more" if len(empty) > MOST_LINES else "")
+        remedy = f"Write {SKIPPED} where it cannot be decided, or take the row out if nobody has looked at it"
+        raise DataError(f"{file}, {lines}", "verdict", f"is empty. {remedy}")
+    return found
 
 
 def _parse_verdict(item: SheetItem, given: str, place: str) -> Verdict:
     """The verdict for the subject's side. Raises DataError."""
+    if given.lower() == SKIPPED:
+        return Verdict.UNSCORED
     if item.question:
         if given.lower() not in _ANSWERS:
-            raise DataError(place, "verdict", f"expected yes, no or nothing, found '{given[:40]}'")
+            raise DataError(place, "verdict", f"expected yes, no or {SKIPPED}, found '{given[:40]}'")
         return _ANSWERS[given.lower()]
     if given not in ("0", "1", "2"):
-        raise DataError(place, "verdict", f"expected 1, 2, 0 or nothing, found '{given[:40]}'")
+        raise DataError(place, "verdict", f"expected 1, 2, 0 or {SKIPPED}, found '{given[:40]}'")
     won = (given == "1") == item.subject_first
     return Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
 

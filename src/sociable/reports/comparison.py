@@ -11,6 +11,7 @@ import numpy as np
 from sociable.core.records import Outcome
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
+from sociable.people.corrected import compare_corrected
 from sociable.statistics.estimates import average_by_case, sum_by_cluster
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
@@ -81,7 +82,11 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
             note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row. "
             "A score that is made of several means has them of all cases that both ran.",
         ),
-        sections=[*([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []), *contrast],
+        sections=[
+            *([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []),
+            *compare_corrected(first, second),
+            *contrast,
+        ],
     )
 
 

@@ -17,6 +17,7 @@ from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.judging.rubric import Rubric
 from sociable.people.agreement import show_people
+from sociable.people.corrected import note_corrected
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import find_differences
 from sociable.reports.judge_cards import describe_judges, find_cards, show_judges
@@ -33,6 +34,7 @@ def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Docume
         subtitle=_make_subtitle(benchmark, runs),
         summary=replace(summary, note=f"{summary.note} {judged}".strip()),
         sections=[
+            *note_corrected(runs),
             *views.show_sections(runs),
             *(_show_rubric(find_rubric(name), runs) for name in rubrics),
             *_show_people(runs),

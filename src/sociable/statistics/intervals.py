@@ -7,10 +7,9 @@ scipy is imported where it is needed: it takes a fifth of a second of every comm
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
-from statistics import variance
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +88,7 @@ def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Seq
     for value, cluster, weight in zip(values, clusters, weights, strict=True):
         members[cluster].append((value * weight, weight))
     proportion = fsum(part for own in members.values() for part, _ in own) / fsum(weights)
-    return Interval(proportion, *_find_wilson_limits(proportion, _measure_effective_size(proportion, members)))
+    return Interval(proportion, *find_wilson_limits(proportion, _measure_effective_size(proportion, members)))
 
 
 def measure_effective_size(values: Sequence[float], clusters: Sequence[str]) -> float:
@@ -128,7 +127,7 @@ def _measure_effective_size(proportion: float, members: Mapping[str, Sequence[tu
     return min(cases, size * float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2))
 
 
-def _find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
+def find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
     # Two lines, for which statsmodels would be a dependency; the tests compare them with its own.
     from scipy.special import ndtri
 
@@ -137,56 +136,6 @@ def _find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
     low, high = (centre - half) / (size + z**2), (centre + half) / (size + z**2)
     # At 0 and 1 a limit equals the proportion, and rounding may put it on the wrong side.
     return max(min(low, proportion), 0.0), min(max(high, proportion), 1.0)
-
-
-def estimate_stratified_mean(sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, int]) -> Interval:
-    """Sum over strata of W_h times the sample mean in h, with an interval for what was not sampled.
-
-    Source: Cochran 1977, "Sampling Techniques", sections 5.3 and 5.4 (5.6 and 5.7 for the variance with finite population
-    correction; 5.16 for Satterthwaite's degrees of freedom). A stratum with one sampled value of several has the pooled
-    variance of the others.
-
-    Args:
-        sampled: the values observed in each stratum, in any unit; at most as many as its size.
-        sizes: how many units each stratum of the population has. A stratum of size 0 counts for nothing.
-
-    Returns:
-        None for all three where a stratum has units and no sampled value, or there are no units. Limits are None where
-        the variance cannot be estimated; they equal the value where everything was sampled.
-
-    Raises:
-        ValueError: more values than units in a stratum.
-    """
-    strata = [(size, sampled.get(name, ())) for name, size in sizes.items() if size]
-    if any(len(values) > size for size, values in strata):
-        raise ValueError("more values than units in a stratum")
-    if not strata or not all(values for _, values in strata):
-        return Interval(None)
-    total = sum(size for size, _ in strata)
-    mean = fsum(size / total * fsum(values) / len(values) for size, values in strata)
-    several = [values for _, values in strata if len(values) > 1]
-    freedom = sum(len(values) - 1 for values in several)
-    pooled = fsum(variance(values) * (len(values) - 1) for values in several) / freedom if several else None
-    parts, weights = [], []
-    for size, values in strata:
-        count = len(values)
-        if count == size:
-            continue
-        own = variance(values) if count > 1 else pooled
-        if own is None:
-            return Interval(mean)
-        part = (size / total) ** 2 * (1 - count / size) * own / count
-        parts.append(part)
-        weights.append(part**2 / max(1, count - 1))
-    error = sqrt(fsum(parts))
-    if error == 0.0:
-        # Everything was sampled, or nothing seen to vary; only in the first case that is all there is to know.
-        known = mean if not parts else None
-        return Interval(mean, known, known)
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(fsum(parts) ** 2 / fsum(weights), (1 + CONFIDENCE) / 2)) * error
-    return Interval(mean, mean - half, mean + half)
 
 
 def average_repeats(observations: Iterable[tuple[str, str, float | None]]) -> AveragedCases:

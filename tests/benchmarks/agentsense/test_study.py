@@ -401,12 +401,12 @@ def test_people_check_the_judges_on_goal_questions(native: dict[str, Any], tmp_p
     agreement = document.summary
     assert list(agreement.rows[0].cells)[:6] == ["goal", "reference/rule", "eve", str(len(rows)), "1.00", "1.00"]
     (corrected,) = [
-        block for block in document.sections[0].blocks if isinstance(block, Table) and "as people would" in block.caption
+        block for block in document.sections[0].blocks if isinstance(block, Table) and "corrected by people" in block.caption
     ]
     judged, by_people = (float(cell.split()[0]) for cell in corrected.rows[0].cells[1:3])
     assert judged == pytest.approx(by_people, abs=0.0005)
     (tmp_path / "bad.csv").write_text(f"item,verdict\n{rows[0]['item']},2\n")
-    with pytest.raises(InputError, match="expected yes, no or nothing, found '2'"):
+    with pytest.raises(InputError, match="expected yes, no or skip, found '2'"):
         people.add_corrections(tmp_path / "run", [tmp_path / "bad.csv"])
 
 

@@ -249,11 +249,17 @@ def test_an_unknown_agent_is_named_with_those_there_are(agent: str) -> None:
         build(f"reference/{agent}")
 
 
-@pytest.mark.parametrize(("role", "agent"), [(Role.PARTNER, "heuristic"), (Role.REFERENCE, "oracle"), (Role.JUDGE, "rule")])
+@pytest.mark.parametrize(("role", "agent"), [(Role.PARTNER, "heuristic"), (Role.REFERENCE, "oracle")])
 def test_the_other_roles_have_one_agent_each(role: Role, agent: str) -> None:
     assert build(f"reference/{agent}", role).agent == agent
     with pytest.raises(InputError, match=rf"'reference/random' cannot be the {role.value}; .*: reference/{agent}\.$"):
         build("reference/random", role)
+
+
+def test_a_rule_judges_or_a_rule_with_a_defect() -> None:
+    assert [build(f"reference/{agent}", Role.JUDGE).agent for agent in ("rule", "longer@0.1")] == ["rule", "longer@0.1"]
+    with pytest.raises(InputError, match=r"'reference/random' cannot be the judge; .*: reference/rule, reference/first-side, "):
+        build("reference/random", Role.JUDGE)
 
 
 @pytest.mark.parametrize("rate", ["", "x", "-0.1", "1.1", "nan", "inf", "0.3@0.4"])
