@@ -7,7 +7,7 @@ scipy is imported where it is needed: it takes a fifth of a second of every comm
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 
