@@ -31,6 +31,9 @@ TASTES: Mapping[str, Callable[[str], float]] = {
 }
 """What those who have a taste count in a text; the more the better."""
 
+NOTICED = 1.2
+"""How many times as much of what it likes one text must have, to be liked better than another."""
+
 REFERENCE_JUDGES = ("rule", "first-side", *TASTES, "obedient")
 """Without ``reference/``. Each takes a number from 0 to 1 after ``@``: the share of cases in which it errs."""
 
@@ -69,4 +72,4 @@ def _find_liked(name: str, texts: Sequence[str], ordinary: float) -> int | None:
     liking = [TASTES[name](text) for text in texts]
     if len(texts) == 1:
         return 0 if liking[0] > ordinary else None
-    return liking.index(max(liking)) if max(liking) > min(liking) else None
+    return liking.index(max(liking)) if max(liking) > NOTICED * min(liking) else None

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from sociable.core.names import find_words
 from sociable.core.records import Verdict
-from sociable.core.seeding import draw_evenly, make_generator
+from sociable.core.seeding import make_generator
 from sociable.judging.auditing.alterations import ALTERATIONS, OTHER_SIDE, Alteration, add_fillers
 from sociable.judging.auditing.injections import load_injections
 from sociable.judging.auditing.known_answers import KnownAnswer, Said
@@ -102,11 +102,13 @@ def plan_audit(
 
 
 def plan_known(known: Sequence[KnownAnswer], limit: int, seed: int) -> list[Ask]:
-    """``limit`` known answers as they are, of every damage and truth as many as can be."""
-    groups: dict[str, list[str]] = {}
-    for each in known:
-        groups.setdefault(f"{each.damage} {each.truth}", []).append(each.id)
-    drawn = draw_evenly(groups, limit, make_generator(seed, "audit", known[0].kind if known else ""))
+    """``limit`` known answers as they are, of every damage and truth in proportion."""
+    generator = make_generator(seed, "audit", known[0].kind if known else "")
+    shuffled = generator.sample(list(known), len(known))
+    ordered = sorted(shuffled, key=lambda each: (each.damage, each.truth))
+    count = min(limit, len(known))
+    start = generator.random()
+    drawn = {ordered[int((number + start) * len(known) / count)].id for number in range(count)}
     return [Ask(f"{seed}/{each.id}", Part.KNOWN, "", each.id, each) for each in known if each.id in drawn]
 
 
