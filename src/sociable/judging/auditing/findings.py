@@ -46,7 +46,7 @@ def make_kind_card(kind: str, metrics: Sequence[str], asks: Sequence[Ask], answe
     clusters = {ask.name: ask.known.cluster for ask in asks}
     findings = [
         *([_test_share(RIGHT, "accuracy", right, clusters, RIGHT_WANTED, below=True)] if right else []),
-        *_test_first_side(known, read, clusters),
+        *_test_first_side(asks, read, clusters),
         *(finding for part in (Part.ALTERED, Part.LANGUAGE) for finding in _test_alterations(part, asks, read, clusters)),
         *_test_injections(asks, read, clusters),
         *_test_again(asks, read, clusters),
@@ -105,8 +105,10 @@ def _test_share(
     return Finding(row=row, bias=bias, **_limits(found), items=len(values), p=p, smallest=smallest)
 
 
-def _test_first_side(known: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
-    sides = {ask.name: side for ask in known if (side := read[ask.name].first_side) is not None}
+def _test_first_side(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
+    """Over all known answers, and the equal texts side by side, where a preference for a side has nothing to overcome."""
+    own = [read[ask.name] for ask in asks if ask.part in (Part.KNOWN, Part.ALTERED) and ask.name in read]
+    sides = {answer.name: answer.first_side for answer in own if answer.first_side is not None}
     if sides:
         yield _test_difference(FIRST, "position", dict.fromkeys(sides, 0.0), sides, clusters)
 
