@@ -87,8 +87,8 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
                 *(Column(title, True) for title in ("Cases", "Clusters")),
             ],
             rows=[_make_row(*each) for each in zip(pairs, drawn, strict=True)],
-            note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, corrected by Holm for the metrics "
-            "of this table. A score that is made of several means has them of all cases that both ran.",
+            note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, corrected by Holm for the "
+            "metrics of this table. A score that is made of several means has them of all cases that both ran.",
         ),
         sections=[
             *([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []),
@@ -161,9 +161,9 @@ def _show_conclusions(pairs: Sequence[_Pair], drawn: Sequence[Conclusion | None]
         caption="A and B are …",
         columns=[Column("Metric"), Column("Conclusion")],
         rows=[Row([pair.metric, _say(conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)],
-        note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A difference that "
-        f"would have been told apart, would have been with a probability of {POWER:.0%}. Two that could not have been: there are too "
-        f"few clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
+        note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A difference "
+        f"that would have been told apart, would have been with a probability of {POWER:.0%}. Two that could not have been: there "
+        f"are too few clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
     )
 
 

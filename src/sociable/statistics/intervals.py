@@ -56,7 +56,13 @@ class AveragedCases:
     weights: tuple[float, ...]
 
 
-def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float] | None = None) -> Interval:
+def estimate_mean(
+    values: Sequence[float],
+    clusters: Sequence[str],
+    weights: Sequence[float] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+) -> Interval:
     """Weighted mean of scores in [0, 1], with a Wilson interval on the effective sample size.
 
     Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts
@@ -71,6 +77,7 @@ def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Seq
         values: one score per case: 0 or 1, or a fraction (repeats averaged, see ``average_repeats``; ties as half).
         clusters: the cluster of each value.
         weights: the share of a case that each value counts for, in (0, 1]; None: all 1.
+        confidence: the nominal coverage, in (0, 1).
 
     Returns:
         The mean and its limits, 0 <= low <= value <= high <= 1; all three are None without values. Where every cluster has
@@ -91,7 +98,8 @@ def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Seq
     proportion = fsum(part for own in members.values() for part, _ in own) / fsum(weights)
     sums = [fsum(part for part, _ in own) for own in members.values()]
     sizes = [fsum(weight for _, weight in own) for own in members.values()]
-    return Interval(proportion, *_find_wilson_limits(proportion, _measure_effective_size(proportion, sums, sizes)))
+    size = _measure_effective_size(proportion, sums, sizes, confidence)
+    return Interval(proportion, *_find_wilson_limits(proportion, size, confidence))
 
 
 def _require_proportions(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> None:
@@ -105,7 +113,7 @@ def _require_proportions(values: Sequence[float], clusters: Sequence[str], weigh
             raise ValueError(f"weight {weight!r} is not in (0, 1]")
 
 
-def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Sequence[float]) -> float:
+def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Sequence[float], confidence: float) -> float:
     from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
     cases, clusters = fsum(sizes), len(sizes)
@@ -114,17 +122,17 @@ def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Seq
     squares = fsum((total - proportion * size) ** 2 for total, size in zip(sums, sizes, strict=True))
     variance = clusters / (clusters - 1) * squares / cases**2
     size = float(clusters) if variance < ROUNDING_STANDARD_ERROR**2 else proportion * (1 - proportion) / variance
-    upper = (1 + CONFIDENCE) / 2
+    upper = (1 + confidence) / 2
     # Fractions vary less than 0/1 scores, and clusters can be alike by luck; neither may make the cases
     # count for more than they are.
     return min(cases, size * float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2))
 
 
-def _find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
+def _find_wilson_limits(proportion: float, size: float, confidence: float) -> tuple[float, float]:
     # Two lines, for which statsmodels would be a dependency; the tests compare them with its own.
     from scipy.special import ndtri
 
-    z = float(ndtri((1 + CONFIDENCE) / 2))
+    z = float(ndtri((1 + confidence) / 2))
     centre, half = proportion * size + z**2 / 2, z * sqrt(proportion * (1 - proportion) * size + z**2 / 4)
     low, high = (centre - half) / (size + z**2), (centre + half) / (size + z**2)
     # At 0 and 1 a limit equals the proportion, and rounding may put it on the wrong side.

@@ -95,7 +95,7 @@ def count_fewest_clusters(level: float) -> int:
 
 
 def find_power(difference: float, spread: Spread, level: float = LEVEL) -> float:
-    """The probability that flips of sign reject at ``level``, two-sided, and on the right side, where the true difference is this.
+    """The probability that flips of sign, two-sided at ``level``, reject on the right side where the true difference is this.
 
     Flips of sign reject where the t-test of the clusters' sums does, but for terms that vanish as clusters grow (Lehmann and
     Romano 2005, "Testing Statistical Hypotheses", section 15.2); so the power is that of the non-central t, with C - 1 degrees
