@@ -83,7 +83,7 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
                 Column("Metric"),
                 *(Column(title, True, name) for title, name in zip("AB", names, strict=True)),
                 Column("B − A", True),
-                Column("p", True, "two-sided, by sign flips of clusters, and corrected by Holm for the metrics of this table"),
+                Column("p (Holm)", True, "two-sided, by sign flips of clusters, and corrected for the metrics of this table"),
                 *(Column(title, True) for title in ("Cases", "Clusters")),
             ],
             rows=[_make_row(*each) for each in zip(pairs, drawn, strict=True)],
@@ -161,9 +161,9 @@ def _show_conclusions(pairs: Sequence[_Pair], drawn: Sequence[Conclusion | None]
         caption="A and B are …",
         columns=[Column("Metric"), Column("Conclusion")],
         rows=[Row([pair.metric, _say(conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)],
-        note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A difference "
-        f"that would have been told apart, would have been with a probability of {POWER:.0%}. Two that could not have been: there "
-        f"are too few clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
+        note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A "
+        f"difference that would have been, would have been with a probability of {POWER:.0%}. Could not have been: there are too few "
+        f"clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
     )
 
 

@@ -26,6 +26,7 @@ class Influences:
     estimate: float
     clusters: Sequence[str]
     cases: Sequence[str]
+    repeats: Sequence[int]
     values: Floats
 
 
@@ -53,7 +54,8 @@ def find_influences(scores: Sequence[Score], parts: Sequence[str], combine: Call
     if found is None:
         return None
     estimate, values = found
-    return Influences(estimate, [cluster for cluster, _, _ in rows], [case for _, case, _ in rows], values)
+    clusters, cases, numbers = zip(*rows, strict=True)
+    return Influences(estimate, clusters, cases, numbers, values)
 
 
 def differentiate(rows: Floats, statistic: Callable[[Floats], Floats]) -> tuple[float, Floats] | None:
