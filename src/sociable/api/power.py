@@ -78,8 +78,8 @@ def _plan_with_reference_agent(
     with TemporaryDirectory() as folder:
         result = run(benchmark.name, f"reference/{agents[0]}", out=Path(folder) / "run", repeats=2, watch=watch, **settings)
         origin = (
-            f"two agents like reference/{agents[0]}, which err by lot and independently of each other. Models find whole clusters "
-            "of cases hard, and often the same: name runs of models with --runs as soon as there are any"
+            f"two agents like reference/{agents[0]}, which err by lot and independently of each other. Models find whole "
+            "clusters of cases hard, and often the same: name runs of models with --runs as soon as there are any"
         )
         # Repeats are run to see how much they vary; what is planned is one run of each case.
         document = show_power(benchmark, result.study, [result], origin, 1, difference=difference, power=power)

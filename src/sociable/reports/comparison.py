@@ -162,8 +162,8 @@ def _show_conclusions(pairs: Sequence[_Pair], drawn: Sequence[Conclusion | None]
         columns=[Column("Metric"), Column("Conclusion")],
         rows=[Row([pair.metric, _say(conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)],
         note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A "
-        f"difference that would have been, would have been with a probability of {POWER:.0%}. Could not have been: there are too few "
-        f"clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
+        f"difference that would have been, would have been with a probability of {POWER:.0%}. Could not have been: there are "
+        f"too few clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
     )
 
 

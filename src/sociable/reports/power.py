@@ -114,9 +114,10 @@ def _show_now(benchmark: Benchmark, plans: dict[str, _Plan], repeats: int, *, le
         Column("Alone", True, "the same if this metric alone were compared"),
     ]
     fewest = count_fewest_clusters(level)
+    times = "once" if repeats == 1 else f"{repeats} times"
     note = (
         "Between, within and repeats: standard deviations of the difference of two models in one case, in the metric's own unit. "
-        f"Smallest: the smallest difference that all cases of the data, run {'once' if repeats == 1 else f'{repeats} times'} each, "
+        f"Smallest: the smallest difference that all cases of the data, each run {times}, "
         f"show {power:.0%} of the time in a comparison of these {len(plans)} metrics; alone: if only this one were compared. A "
         f"test by flips of sign takes at least {count_fewest_clusters(LEVEL)} clusters for one metric, and {fewest} for "
         f"{len(plans)}. "
