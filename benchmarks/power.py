@@ -1,6 +1,6 @@
 """How often a difference is found that `sociable power` promises to find, and how often intervals hold where a run ends by rule.
 
-    python benchmarks/power.py [--quick] [--pairs 1000] [--runs 2000]
+    python benchmarks/power.py [--quick] [--pairs 500] [--runs 2000]
 
 Pairs of models are drawn whose true difference is known; a first pair is the pilot from which a difference is promised, other
 pairs have that difference. Runs that end by rule are drawn until their interval is narrow: see README.md here.
@@ -19,6 +19,7 @@ from scipy.special import expit  # type: ignore[import-untyped]
 
 from sociable.core.records import Score
 from sociable.statistics.components import measure_components
+from sociable.statistics.intervals import Interval
 from sociable.statistics.metrics import CombinedMeans, Metric, mean
 from sociable.statistics.paired import compare_combined, compare_paired
 from sociable.statistics.power import find_smallest_difference
@@ -35,7 +36,7 @@ PRODUCT: Metric[None] = Metric(
 PILOTS = 50
 """Pilots of each design: what is promised depends on the pilot."""
 
-LARGE = 50
+LARGE = 30
 """How many times as many clusters the one large pilot has, so that chance has hardly a part in what it promises."""
 
 
@@ -57,7 +58,7 @@ class Design:
 DESIGNS = (
     Design("share", SHARE, (4,) * 60, 0.5, 1.0, 0.3),
     Design("share, unequal clusters", SHARE, (1, 2, 3, 4, 6, 8) * 8, 0.5, 1.0, 0.3),
-    Design("share near 1", SHARE, (4,) * 60, 3.0, 0.5, 0.0),
+    Design("share near 1", SHARE, (4,) * 60, 2.2, 0.5, 0.0),
     Design("share, one case a cluster", SHARE, (1,) * 100, 0.0, 0.5, 0.0),
     Design("share, 12 clusters", SHARE, (8,) * 12, 0.0, 1.0, 0.3),
     Design("mean", MEAN, (3,) * 24, 0.0, 1.0, 0.5),
@@ -68,7 +69,7 @@ DESIGNS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=1000, help="of each design")
+    parser.add_argument("--pairs", type=int, default=500, help="of each design")
     parser.add_argument("--runs", type=int, default=2000, help="of each design that end by rule")
     parser.add_argument("--quick", action="store_true", help="200 of each")
     asked = parser.parse_args()
@@ -79,8 +80,8 @@ def main() -> None:
         print(measure_power(design, pairs), flush=True)
     print("\n| design | rule | clusters at the end | coverage of the repeated interval | of the usual one | ± |")
     print("|---|---|---|---|---|---|")
-    for design in ENDING:
-        print(measure_coverage(design, runs), flush=True)
+    for ending in ENDING:
+        print(measure_coverage(ending, runs), flush=True)
 
 
 def draw(design: Design, shift: float, generator: np.random.Generator) -> list[Floats]:
@@ -137,16 +138,16 @@ def test(design: Design, pair: list[Floats]) -> float:
     names = [str(case) for case in range(sum(design.sizes))]
     cluster_of = dict(zip(names, map(str, np.repeat(np.arange(len(design.sizes)), design.sizes)), strict=True))
     if design.metric is not PRODUCT:
-        sides = [dict(zip(names, values[0].tolist(), strict=True)) for values in pair]
-        found = compare_paired(*sides, cluster_of, replicates=1, sign_flips=2999)
+        one, other = (dict(zip(names, values[0].tolist(), strict=True)) for values in pair)
+        found = compare_paired(one, other, cluster_of, replicates=1, sign_flips=999)
     else:
         starts, sizes = np.r_[0, np.cumsum(design.sizes)[:-1]], np.array(design.sizes, dtype=float)
-        sums = [
+        first, second = (
             np.stack([np.add.reduceat(values[0], starts), sizes, np.add.reduceat(values[1], starts), sizes], axis=1)
             for values in pair
-        ]
+        )
         combine: Callable[[Floats], Floats] = lambda each: each[..., 0] / each[..., 1] * each[..., 2] / each[..., 3]  # noqa: E731
-        found = compare_combined(*sums, list(design.sizes), combine, replicates=1, sign_flips=2999)
+        found = compare_combined(first, second, design.sizes, combine, replicates=1, sign_flips=999)
     assert found.p_value is not None
     return found.p_value
 
@@ -217,16 +218,25 @@ def measure_coverage(ending: Ending, count: int) -> str:
         for name, level in (("repeated", find_level(looks)), ("usual", 0.05)):
             for look in looks:
                 interval = estimate_at_look(design.metric, scores[: parts * sum(design.sizes[:look])], level)
-                assert interval.low is not None and interval.high is not None
-                if (interval.high - interval.low) / 2 <= ending.width:
+                if measure_half_width(interval) <= ending.width:
                     break
-            held[name] += interval.low <= truth <= interval.high
+            held[name] += holds(interval, truth)
             if name == "repeated":
                 clusters.append(look)
     shares = [each / count for each in held.values()]
     error = sqrt(max(share * (1 - share) for share in shares) / count)
     cells = [f"{design.name}, {len(design.sizes)} clusters", f"± {ending.width:g}", f"{np.mean(clusters):.0f}"]
     return f"| {' | '.join([*cells, *(f'{share:.3f}' for share in shares), f'{error:.3f}'])} |"
+
+
+def measure_half_width(interval: Interval) -> float:
+    assert interval.low is not None and interval.high is not None
+    return (interval.high - interval.low) / 2
+
+
+def holds(interval: Interval, truth: float) -> bool:
+    assert interval.low is not None and interval.high is not None
+    return interval.low <= truth <= interval.high
 
 
 if __name__ == "__main__":

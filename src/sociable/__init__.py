@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sociable.api.datasets import audit, construct, describe, review
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
+    from sociable.api.power import plan_power
     from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
     from sociable.api.tournaments import duel
     from sociable.engine.benchmark import Benchmark
@@ -28,6 +29,7 @@ _MODULES = {
     "api.datasets": ("audit", "construct", "describe", "review"),
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
+    "api.power": ("plan_power",),
     "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
     "api.tournaments": ("duel",),
     "engine.benchmark": ("Benchmark",),
@@ -54,7 +56,8 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"]
+__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "plan_power", "report"]
+__all__ += ["resume", "run", "score"]
 
 
 def __dir__() -> list[str]:

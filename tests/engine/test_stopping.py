@@ -99,6 +99,14 @@ def test_it_is_not_called_unfinished_and_says_why_it_ended(stopped: RunResult) -
     assert f"{stopped.manifest['episodes']} cases of {stopped.manifest['stopped']['clusters']} dialogues" in document.subtitle
 
 
+def test_a_probe_tries_a_few_cases_and_the_rule_holds_from_then_on(tmp_path: Path) -> None:
+    settings = DEMO | {"until": "r2 ± 0.12"}
+    sociable.estimate("hsii", "reference/oracle@0.3", probe=3, out=tmp_path / "run", **settings)
+    result = sociable.resume(tmp_path / "run")
+    assert result.manifest["stopped"]["is_met"]
+    assert not any("have not been run" in note for note in result.notes)
+
+
 def test_scoring_resuming_and_judging_again_change_nothing(stopped: RunResult) -> None:
     folder = Path(stopped.folder)
     before = {

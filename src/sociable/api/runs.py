@@ -407,7 +407,9 @@ async def _ask_until_narrow(run_: Run, looks: Looks, opened: OpenStudy, build: C
         "clusters": count,
         "of": len(looks.order),
     }
-    changed = {"stopped": stopped, "episodes": len(taken) * run_.repeats}
+    # A probe may have played cases of later clusters; they were drawn by lot as well.
+    played = {*taken, *(episode.scenario for episode in run_.records.episodes)}
+    changed = {"stopped": stopped, "episodes": len(played) * run_.repeats}
     run_.folder.write_manifest(run_.folder.read_manifest() | changed)
 
 
