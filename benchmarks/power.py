@@ -36,8 +36,8 @@ PRODUCT: Metric[None] = Metric(
 PILOTS = 50
 """Pilots of each design: what is promised depends on the pilot."""
 
-LARGE = 30
-"""How many times as many clusters the one large pilot has, so that chance has hardly a part in what it promises."""
+LARGE = 10_000
+"""Clusters of the one large pilot, so that chance has hardly a part in what it promises."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def measure_power(design: Design, count: int) -> str:
     """A row of the table: how often a difference is found that pilots of two equal models promise with a power of 0.8."""
     generator = np.random.default_rng(1)
     large, found, alarms = [], [], []
-    promised, shift = promise(design, LARGE, generator)
+    promised, shift = promise(design, LARGE // len(design.sizes), generator)
     assert shift is not None
     for _ in range(count):
         large.append(test(design, draw(design, shift, generator)) <= 0.05)

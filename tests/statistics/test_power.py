@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -86,6 +87,15 @@ def test_where_hardly_a_case_differs_the_variance_that_was_seen_is_not_believed(
     smallest = find_smallest_difference(spread)
     assert smallest is not None and smallest > 0.06
     assert binom.sf(5, 100, smallest) == pytest.approx(0.8, abs=0.06)
+
+
+def test_whole_numbers_have_a_grain_and_others_next_to_none() -> None:
+    # Twelve cases, differences 1, -1 and 0: a twelfth each, and sums that tie count against what is seen.
+    whole = compare_differences([1, 1, 1, -1, 1, 0, 1, 1, -1, 0, 1, 1], [str(place) for place in range(12)]).spread
+    assert whole is not None and whole.grain == pytest.approx(1 / 12)
+    assert find_power(0.5, whole) < find_power(0.5, replace(whole, grain=0.0))
+    other = compare_differences(list(np.random.default_rng(1).normal(size=200)), [str(place) for place in range(200)]).spread
+    assert other is not None and other.grain < 0.01 * other.standard_error
 
 
 def test_power_promised_is_power_found() -> None:

@@ -64,6 +64,13 @@ def test_other_means_have_the_interval_of_the_t_distribution() -> None:
     assert (found.value, found.low, found.high) == pytest.approx((2.0, 2 - 12.706, 2 + 12.706), abs=1e-3)
 
 
+def test_no_limit_is_beyond_the_range() -> None:
+    total = Metric("t", "T", "", aggregate=CombinedMeans(("a", "b"), lambda means: means[..., 0] * means[..., 1]))
+    scores = [score(name, cluster, 0, float(cluster != 0)) for cluster in range(4) for name in "ab"]
+    found = estimate_at_look(total, scores, 0.05)
+    assert (found.value, found.high) == (pytest.approx(9 / 16), 1.0) and found.low == 0.0
+
+
 def test_what_is_made_of_means_varies_with_all_of_them() -> None:
     # a + b over the same cases varies as the mean of the sums does.
     generator = np.random.default_rng(2)
@@ -74,7 +81,7 @@ def test_what_is_made_of_means_varies_with_all_of_them() -> None:
         for case in range(3)
         for part in range(2)
     ]
-    total = Metric("t", "T", "", aggregate=CombinedMeans(("a", "b"), lambda means: means[..., 0] + means[..., 1]))
+    total = Metric("t", "T", "", aggregate=CombinedMeans(("a", "b"), lambda means: means.sum(axis=-1)), low=None, high=None)
     summed = [score("s", cluster, case, float(values[cluster, case].sum())) for cluster in range(15) for case in range(3)]
     alone = Metric("s", "S", "", value=lambda _: None, aggregate=mean, low=None, high=None)  # type: ignore[arg-type,return-value]
     one, other = estimate_at_look(total, scores, 0.02), estimate_at_look(alone, summed, 0.02)

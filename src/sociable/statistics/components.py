@@ -12,7 +12,7 @@ import numpy as np
 from sociable.core.records import Score
 from sociable.statistics.influence import Influences, find_influences, sum_within
 from sociable.statistics.intervals import Floats
-from sociable.statistics.power import Spread, make_spread
+from sociable.statistics.power import Spread, find_grain, make_spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,8 @@ def _make_spread(difference: float, by_cluster: Mapping[str, float], sizes: Mapp
     apart = np.abs(values[:, None] - values[None, :])
     alone = make_spread(0.0, values, np.ones(len(values)), len(values))
     step = float((apart**2).sum() / apart.sum()) if apart.sum() > 1e-9 else 0.0
-    return replace(alone, standard_error=alone.standard_error * sqrt(2), step=step, differing=len(values) if step else 0)
+    error, differing = alone.standard_error * sqrt(2), len(values) if step else 0
+    return replace(alone, standard_error=error, step=step, differing=differing, grain=find_grain(apart))
 
 
 def _split(values: Mapping[str, float], clusters: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[float, float | None]:

@@ -41,6 +41,8 @@ class Spread:
     the sum of their absolute values."""
     differing: int
     """Clusters in which the two differ at all."""
+    grain: float = 0.0
+    """The steps in which the difference changes, as of shares of few cases; 0 where it can have any value."""
 
     def scale(self, clusters: int) -> Spread:
         """The spread over so many clusters like these."""
@@ -50,6 +52,7 @@ class Spread:
             standard_error=self.standard_error / sqrt(times),
             clusters=clusters,
             step=self.step / times,
+            grain=self.grain / times,
             differing=round(self.differing * times),
         )
 
@@ -81,7 +84,14 @@ def make_spread(difference: float, influences: Floats, sizes: Floats, differing:
         clusters=clusters,
         step=step,
         differing=differing if step else 0,
+        grain=find_grain(added),
     )
+
+
+def find_grain(added: Floats) -> float:
+    """The smallest gap between two absolute values, and 0: that of whole numbers, and next to nothing of any others."""
+    gaps = np.diff(np.sort(np.append(np.abs(added).ravel(), 0.0)))
+    return float(min(gaps[gaps > NOTHING], default=0.0))
 
 
 def find_smallest_p(clusters: int) -> float:
@@ -99,17 +109,21 @@ def find_power(difference: float, spread: Spread, level: float = LEVEL) -> float
 
     Flips of sign reject where the t-test of the clusters' sums does, but for terms that vanish as clusters grow (Lehmann and
     Romano 2005, "Testing Statistical Hypotheses", section 15.2); so the power is that of the non-central t, with C - 1 degrees
-    of freedom. Where few clusters differ, as of shares near 0 or 1, the variance seen is too small for a difference that is
-    not there yet: a difference of d takes d / ``step`` clusters that differ, whose squares are added.
+    of freedom. Sums that tie with the observed one count against it, which is half a step of what flips of sign can give: one
+    ``grain`` of the difference. Where few clusters differ, as of shares near 0 or 1, the variance seen is too small for a
+    difference that is not there yet: a difference of d takes d / ``step`` clusters that differ, whose squares are added.
     """
     from scipy.special import nctdtr, stdtrit  # type: ignore[import-untyped]
 
     if spread.clusters < count_fewest_clusters(level):
         return 0.0
-    variance = max(spread.standard_error**2, difference * spread.step - difference**2 / spread.clusters)
-    if variance <= 0:
-        return float(difference > 0)
-    freedom, shift = spread.clusters - 1, min(difference / sqrt(variance), SURE)
+    added = difference * spread.step - difference**2 / spread.clusters
+    shift = min(
+        (difference - spread.grain) / spread.standard_error if spread.standard_error else SURE,
+        difference / sqrt(added) if added > 0 else SURE,
+        SURE,
+    )
+    freedom = spread.clusters - 1
     return 1.0 - float(nctdtr(freedom, shift, stdtrit(freedom, 1 - level / 2)))
 
 

@@ -82,7 +82,7 @@ def estimate_at_look(metric: Metric[Any], scores: Sequence[Score], level: float)
     """The metric's value over the scores at a look, with limits at ``level``.
 
     The limits of a share are Wilson's, as everywhere. Others' are those of the t distribution on the influences of the
-    clusters. Without limits for fewer than two clusters.
+    clusters, within the metric's range. Without limits for fewer than two clusters.
     """
     if metric.aggregate is share:
         cases = list_cases(metric.name, scores)
@@ -99,4 +99,9 @@ def estimate_at_look(metric: Metric[Any], scores: Sequence[Score], level: float)
 
     error = sqrt(clusters / (clusters - 1) * fsum(each**2 for each in by_cluster))
     half = float(stdtrit(clusters - 1, 1 - level / 2)) * error
-    return Interval(found.estimate, found.estimate - half, found.estimate + half)
+    low, high = found.estimate - half, found.estimate + half
+    return Interval(
+        found.estimate,
+        low if metric.low is None else max(low, metric.low),
+        high if metric.high is None else min(high, metric.high),
+    )
