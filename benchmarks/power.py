@@ -1,6 +1,6 @@
 """How often a difference is found that `sociable power` promises to find, and how often intervals hold where a run ends by rule.
 
-    python benchmarks/power.py [--quick] [--pairs 500] [--runs 2000]
+    python benchmarks/power.py [--quick] [--pairs 1000] [--runs 2000]
 
 Pairs of models are drawn whose true difference is known; a first pair is the pilot from which a difference is promised, other
 pairs have that difference. Runs that end by rule are drawn until their interval is narrow: see README.md here.
@@ -69,7 +69,7 @@ DESIGNS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=500, help="of each design")
+    parser.add_argument("--pairs", type=int, default=1000, help="of each design")
     parser.add_argument("--runs", type=int, default=2000, help="of each design that end by rule")
     parser.add_argument("--quick", action="store_true", help="200 of each")
     asked = parser.parse_args()
