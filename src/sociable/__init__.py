@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
     from sociable.api.judges import audit_judges
+    from sociable.api.power import plan_power
     from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
     from sociable.api.tournaments import duel
     from sociable.engine.benchmark import Benchmark
@@ -30,6 +31,7 @@ _MODULES = {
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
     "api.judges": ("audit_judges",),
+    "api.power": ("plan_power",),
     "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
     "api.tournaments": ("duel",),
     "engine.benchmark": ("Benchmark",),
@@ -56,7 +58,8 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"]
+__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "plan_power", "report"]
+__all__ += ["resume", "run", "score"]
 
 
 def __dir__() -> list[str]:

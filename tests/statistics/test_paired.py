@@ -195,10 +195,13 @@ def test_a_quantity_of_several_sums_is_compared_like_a_mean_where_it_is_one() ->
     cases = [{f"{c}-{p}": float(side[c, p]) for c in range(9) for p in range(4)} for side in (one, other)]
     expected = compare_paired(cases[0], cases[1], names)
     totals = [np.stack([side.sum(axis=1), np.full(9, 4.0)], axis=1) for side in (one, other)]
-    value, low, high, p_value = compare_combined(*totals, lambda sums: sums[..., 0] / sums[..., 1])
-    assert value == pytest.approx(expected.difference)
-    assert p_value == pytest.approx(expected.p_value)
-    assert low == pytest.approx(expected.low, abs=0.1) and high == pytest.approx(expected.high, abs=0.1)
+    sizes = totals[0][:, 1].astype(int).tolist()
+    found = compare_combined(*totals, sizes, lambda sums: sums[..., 0] / sums[..., 1])
+    assert found.difference == pytest.approx(expected.difference)
+    assert found.p_value == pytest.approx(expected.p_value)
+    assert found.low == pytest.approx(expected.low, abs=0.1) and found.high == pytest.approx(expected.high, abs=0.1)
+    assert found.spread and expected.spread
+    assert found.spread.standard_error == pytest.approx(expected.spread.standard_error)
 
 
 def test_a_product_of_rates_is_swapped_cluster_by_cluster() -> None:
@@ -209,7 +212,8 @@ def test_a_product_of_rates_is_swapped_cluster_by_cluster() -> None:
     def combine(sums: Any) -> Any:
         return sums[..., 0] / sums[..., 1] * sums[..., 2] / sums[..., 3]
 
-    value, _, _, p_value = compare_combined(first, second, combine)
+    compared = compare_combined(first, second, [2, 2, 2], combine)
+    value, p_value = compared.difference, compared.p_value
     assert value == pytest.approx(5 / 6 * 4 / 5 - 3 / 6 * 1 / 3)
     found = []
     for swaps in product((0, 1), repeat=3):
@@ -220,4 +224,4 @@ def test_a_product_of_rates_is_swapped_cluster_by_cluster() -> None:
 
 def test_over_nothing_there_is_no_quantity() -> None:
     none = np.zeros((2, 2))
-    assert compare_combined(none, none, lambda sums: sums[..., 0] / sums[..., 1]) == (None, None, None, None)
+    assert compare_combined(none, none, [], lambda sums: sums[..., 0] / sums[..., 1]).difference is None

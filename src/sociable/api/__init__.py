@@ -4,9 +4,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sociable.api import datasets, demonstration, estimation, folders, judges, people, runs, series, tournaments, towns
+    from sociable.api import (
+        datasets,
+        demonstration,
+        estimation,
+        folders,
+        judges,
+        people,
+        power,
+        runs,
+        series,
+        tournaments,
+        towns,
+    )
 
-__all__ = ["datasets", "demonstration", "estimation", "folders", "judges", "people", "runs", "series", "tournaments", "towns"]
+__all__ = [
+    "datasets",
+    "demonstration",
+    "estimation",
+    "folders",
+    "judges",
+    "people",
+    "power",
+    "runs",
+    "series",
+    "tournaments",
+    "towns",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -50,6 +50,7 @@ def rehearse_run(opened: OpenStudy) -> dict[Asked, Usage]:
 def _probe(asked: RunSettings, count: int, path: Path, watch: Watch | None) -> Document:
     folder, opened = begin_run(asked, path)
     with folder, open_run(folder, opened, watch=watch) as (run, models):
+        run.looks = None  # these scenarios are drawn for the estimate
         everything = opened.study.scenarios
         rehearsed = rehearse_run(opened)
         drawn = draw_evenly({"": everything}, count, make_generator(asked.seed, "probe"))

@@ -43,6 +43,7 @@ from sociable.engine.settings import (
     load_settings,
     read_roles_and_prices,
 )
+from sociable.engine.stopping import Looks, measure_half_width, narrow
 from sociable.engine.study import AnyStudy, Referenced
 from sociable.models.journal import JournalledModel
 from sociable.models.limits import Price
@@ -66,6 +67,7 @@ class RunOptions(TypedDict, total=False):
     skip_invalid: bool
     limit: int | None
     scenarios: Sequence[str]
+    until: str | None
     seed: int
     repeats: int
     max_connections: int | None
@@ -357,18 +359,58 @@ async def play_and_judge(run_: Run, opened: OpenStudy, models: Sequence[Journall
         with stop_on_interrupt(run_.budget):
             if file and isinstance(study, Referenced) and study.needs_references and run_.missing_references:
                 run_.adopt_references(read_references(Path(file), study, run_.seats))
-            elif opened.makes_references:
-                await run_.make_references()
-            if Role.SUBJECT in build:
-                await run_.run_episodes()
-            if run_.seats.judges:
-                await run_.judge()
-            await run_.rate()
+            if run_.looks is None:
+                await _ask_all(run_, opened, build)
+            elif Role.SUBJECT in build:
+                await _ask_until_narrow(run_, run_.looks, opened, build)
+            else:
+                played = {episode.scenario for episode in run_.records.episodes}
+                with narrow(study, {name: each for name, each in study.scenarios.items() if name in played}):
+                    await _ask_all(run_, opened, build)
     finally:
         for model in models:
             await model.close()
         with contextlib.suppress(RunStopped):
             _note_what_happened(run_, models)
+
+
+async def _ask_all(run_: Run, opened: OpenStudy, build: Collection[Role]) -> None:
+    """All that is missing of the scenarios that the study holds."""
+    if opened.makes_references:
+        await run_.make_references()
+    if Role.SUBJECT in build:
+        await run_.run_episodes()
+    if run_.seats.judges:
+        await run_.judge()
+    await run_.rate()
+
+
+async def _ask_until_narrow(run_: Run, looks: Looks, opened: OpenStudy, build: Collection[Role]) -> None:
+    """Takes as many clusters as its rule asks for, look by look, and notes in the manifest where it ended.
+
+    Each look sees the clusters before it and nothing else, so that a run that is resumed takes the same looks.
+    """
+    study = run_.study
+    for count in looks.counts:
+        taken = looks.take(study, count)
+        with narrow(study, taken):
+            await _ask_all(run_, opened, build)
+            estimate = looks.find_estimate(study, run_.score_episodes())
+        if looks.is_met(estimate):
+            break
+    stopped = {
+        "rule": str(looks.rule),
+        "is_met": looks.is_met(estimate),
+        "half_width": measure_half_width(estimate),
+        "look": looks.counts.index(count) + 1,
+        "looks": len(looks.counts),
+        "clusters": count,
+        "of": len(looks.order),
+    }
+    # A probe may have played cases of later clusters; they were drawn by lot as well.
+    played = {*taken, *(episode.scenario for episode in run_.records.episodes)}
+    changed = {"stopped": stopped, "episodes": len(played) * run_.repeats}
+    run_.folder.write_manifest(run_.folder.read_manifest() | changed)
 
 
 def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:

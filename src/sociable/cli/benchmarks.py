@@ -62,6 +62,7 @@ def _take_settings(
     skip_invalid: shared.SkipInvalid = None,
     limit: shared.Limit = None,
     scenario: shared.Scenarios = None,
+    until: shared.Until = None,
     seed: shared.Seed = None,
     repeats: shared.Repeats = None,
     max_connections: shared.Connections = None,
@@ -99,7 +100,11 @@ class Purpose(Enum):
 
     def list_options(self) -> list[inspect.Parameter]:
         """The options of all benchmarks."""
-        left_out = {Purpose.RUN: {"probe"}, Purpose.ESTIMATE: set(), Purpose.DUEL: {"probe", "model", "opponent", "out"}}[self]
+        left_out = {
+            Purpose.RUN: {"probe"},
+            Purpose.ESTIMATE: set(),
+            Purpose.DUEL: {"probe", "until", "model", "opponent", "out"},
+        }[self]
         first = _OF_TOURNAMENTS.values() if self is Purpose.DUEL else ()
         return [*first, *(each for name, each in _SHARED.items() if name not in left_out)]
 

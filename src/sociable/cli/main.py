@@ -370,6 +370,28 @@ app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, Purpose.ESTIMATE), name
 
 
 @app.command()
+def power(
+    benchmark: shared.BenchmarkName,
+    more: Annotated[list[Path] | None, typer.Argument(metavar="[B]", help="The second run of --runs A B.")] = None,
+    runs: Annotated[
+        list[Path] | None, shared.declare_option("--runs", "A", "Runs to take variances from: one, or two that are compared.")
+    ] = None,
+    difference: Annotated[
+        float, shared.declare_option("--difference", "D", "The difference to tell apart, in each metric's unit.")
+    ] = 0.05,
+    power: Annotated[float, shared.declare_option("--power", "P", "The probability of telling it apart.")] = 0.8,
+    out: shared.HTMLFile = None,
+) -> None:
+    """Tell how large a difference between two models must be to be seen, and how many cases, repeats and judges it takes."""
+    if more and not runs:
+        raise InputError("Name runs with --runs A B.")
+    with show_progress() as progress:
+        named = [*(runs or ()), *(more or ())]
+        document = api.power.plan_power(benchmark, named, difference=difference, power=power, out=out, watch=progress)
+    print_whole(document, out)
+
+
+@app.command()
 def audit(
     benchmark: shared.BenchmarkOrBuild,
     dataset: shared.DatasetPath = None,

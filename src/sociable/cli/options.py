@@ -73,6 +73,10 @@ Limit = Annotated[
     int | None, declare_option("--limit", "N", "The number to take: whole dialogues, templates of scenes, tasks of stss.")
 ]
 Scenarios = Annotated[list[str] | None, declare_option("--scenario", "ID", "Run this one only; repeat for several.")]
+Until = Annotated[
+    str | None,
+    declare_option("--until", "RULE", "Take clusters in a random order until an interval is that narrow, as in 'r2 ± 0.03'."),
+]
 Seed = Annotated[int | None, declare_option("--seed", "N", "The seed of all randomness.")]
 Repeats = Annotated[int | None, declare_option("--repeats", "N", "Runs of each case; they do not count as new cases.")]
 Connections = Annotated[int | None, declare_option("--max-connections", "N", "Calls at once to each model.")]

@@ -30,6 +30,7 @@ from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
+from sociable.engine.stopping import check_rule, parse_rule, plan_run
 from sociable.engine.study import AnyStudy, Contested, Rated, Referenced, Study
 from sociable.judging.rubric import load_rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
@@ -262,6 +263,7 @@ def open_run(
                     progress=report,
                     journal=journal,
                     rubric=rubric,
+                    looks=plan_run(opened.study, parse_rule(settings.until)) if settings.until else None,
                 ),
                 models,
             )
@@ -300,6 +302,8 @@ def check_settings(opened: OpenStudy, *, references_adopted: bool = False) -> No
     """Raises InputError for roles that are missing, not asked for or filled twice, and for references that do not fit."""
     settings, study = opened.settings, opened.study
     roles = [role for role, _ in settings.list_models() if role is not Role.JUDGE]
+    if settings.until:
+        check_rule(study, parse_rule(settings.until), settings.scenarios)
     study.check_seats(settings.benchmark, roles, judges=len(settings.judges), references=bool(settings.reference_file))
     for names, what in ((settings.judges, ""), (settings.raters, " for the rubric")):
         if len(set(map(strip_endpoint, names))) < len(names):

@@ -20,6 +20,7 @@ from sociable.engine.phases import Progress, run_phase
 from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
 from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
+from sociable.engine.stopping import Looks
 from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced, TakesLong
 from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
 from sociable.models.journal import Journal
@@ -46,6 +47,8 @@ class Run:
     progress: Callable[[Progress], None]
     journal: Journal
     rubric: Rubric | None = None
+    looks: Looks | None = None
+    """The looks of a run that ends by rule."""
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
 
@@ -134,16 +137,26 @@ class Run:
             measured.append(episode.id)
         self.records.measurements.arrange(measured, only=True)
 
-    def score(self, benchmark: str, version: str) -> ScoreFile:
-        """Scores and estimates from what is on disk, written to ``scores.json``. Calls no participant and no judge."""
+    def score_episodes(self) -> list[Score]:
+        """The scores of the episodes on disk, but for those by raters. Calls no participant and no judge."""
         study, records = self.study, self.records
         self.measure()
         panel = [seat.name for seat in self.seats.judges]
         scores: list[Score] = []
-        for episode in records.episodes:
+        for episode in self._read_episodes():
             judgments, measured = read_judgments(study, records, episode, self.seats), records.measurements.find(episode.id)
             scores += study.score(episode, judgments, panel, measured)
+        return scores
+
+    def score(self, benchmark: str, version: str) -> ScoreFile:
+        """Scores and estimates from what is on disk, written to ``scores.json``. Calls no participant and no judge."""
+        study, records = self.study, self.records
+        scores = self.score_episodes()
         estimates = list(study.estimate(scores))
+        if looks := self.looks:
+            estimates = [
+                looks.find_estimate(study, scores, each) if each.metric == looks.rule.metric else each for each in estimates
+            ]
         if self.rubric is not None:
             rated = self._score_ratings(self.rubric)
             scores += rated
@@ -163,8 +176,12 @@ class Run:
         given = {judgment.id: judgment for judgment in self.records.rubrics}
         return [score for episode in self._read_done() for score in score_ratings(self.study, rubric, episode, given, raters)]
 
+    def _read_episodes(self) -> Iterator[Episode]:
+        """The episodes of the scenarios that the study holds: at a look it holds those of the clusters that were taken."""
+        return (episode for episode in self.records.episodes if episode.scenario in self.study.scenarios)
+
     def _read_done(self) -> Iterator[Episode]:
-        return (episode for episode in self.records.episodes if episode.status is EpisodeStatus.COMPLETED)
+        return (episode for episode in self._read_episodes() if episode.status is EpisodeStatus.COMPLETED)
 
     async def _run_phase(
         self,

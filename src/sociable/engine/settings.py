@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from sociable.core.errors import InputError
 from sociable.core.records import Record
 from sociable.engine.seats import Role
+from sociable.engine.stopping import parse_rule
 from sociable.models.concurrency import MOST_AT_ONCE
 from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
@@ -61,6 +62,8 @@ class RunSettings(Record):
     limit: int | None = Field(default=None, ge=1)
     scenarios: Annotated[tuple[str, ...], _AS_TUPLE] = ()
     """The scenarios to run, by id; empty: all."""
+    until: Annotated[str | None, BeforeValidator(lambda text: None if text is None else str(parse_rule(str(text))))] = None
+    """The rule by which the run ends, as in ``r2 ± 0.03``; None: when all scenarios have been played."""
     seed: int = 0
     repeats: int = Field(default=1, ge=1)
     max_connections: int | None = Field(default=None, ge=1, le=10_000)

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from sociable.core.records import Outcome
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import MISSING, Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.people.corrected import compare_corrected
+from sociable.statistics.conclusions import Conclusion, Contrasted, draw_conclusions
 from sociable.statistics.estimates import average_by_case, sum_by_cluster
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
-from sociable.statistics.paired import compare_combined, compare_paired
+from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
+from sociable.statistics.power import LEVEL, POWER
 
 _MAY_DIFFER = frozenset(
     {"model", "partner", "opponent", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
-    | {"max_connections", "max_cost", "limit", "scenarios", "repeats", "dataset"}
+    | {"max_connections", "max_cost", "limit", "scenarios", "until", "repeats", "dataset"}
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
+TOLD_APART = "told apart"
+COULD_NOT_HAVE_BEEN = "not told apart, and could not have been"
 _LOST = frozenset({Outcome.UNSCORED, Outcome.ERRORED})
 
 
@@ -65,8 +71,9 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
     """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
     names = [run.manifest["models"]["subject"] for run in (first, second)]
     compared = [metric.name for metric in first.study.metrics.list_compared()]
-    rows = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
-    rows += [row for metric in first.study.metrics.list_combined() for row in _compare_combined(first, second, metric)]
+    pairs = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
+    pairs += [pair for metric in first.study.metrics.list_combined() for pair in _compare_combined(first, second, metric)]
+    drawn = draw_conclusions([Contrasted(pair.found.p_value, pair.found.spread, pair.plausible) for pair in pairs])
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
         title="Comparison",
@@ -76,30 +83,47 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
             columns=[
                 Column("Metric"),
                 *(Column(title, True, name) for title, name in zip("AB", names, strict=True)),
-                *(Column(title, True) for title in ("B − A", "p", "Cases", "Clusters")),
+                Column("B − A", True),
+                Column("p (Holm)", True, "two-sided, by sign flips of clusters, and corrected for the metrics of this table"),
+                *(Column(title, True) for title in ("Cases", "Clusters")),
             ],
-            rows=rows,
-            note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row. "
-            "A score that is made of several means has them of all cases that both ran.",
+            rows=[_make_row(*each) for each in zip(pairs, drawn, strict=True)],
+            note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, corrected by Holm for the "
+            "metrics of this table. A score that is made of several means has them of all cases that both ran.",
         ),
         sections=[
             *([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []),
+            Section("What follows", [_show_conclusions(pairs, drawn)]),
             *compare_corrected(first, second),
             *contrast,
         ],
     )
 
 
-def _compare_means(first: RunResult, second: RunResult, metric: str) -> Row:
+@dataclass(frozen=True)
+class _Pair:
+    """One metric of two runs."""
+
+    metric: str
+    means: Sequence[float | None]
+    found: PairedComparison
+    plausible: float | None
+    """Half the range of the metric: who cannot find that much finds nothing; None where the range has no end."""
+
+
+def _compare_means(first: RunResult, second: RunResult, metric: str) -> _Pair:
     one, other = average_by_case(first.scores, metric), average_by_case(second.scores, metric)
     clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
-    found = compare_paired(one, other, clusters)
     common = one.keys() & other.keys()
     means = [fmean(values[case] for case in common) if common else None for values in (one, other)]
-    return _make_row(metric, means, (found.difference, found.low, found.high, found.p_value), found.cases, found.clusters)
+    return _Pair(metric, means, compare_paired(one, other, clusters), _halve_range(first.study.metrics.get(metric)))
 
 
-def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[Row]:
+def _halve_range(metric: Metric[Any] | None) -> float | None:
+    return None if metric is None or metric.low is None or metric.high is None else (metric.high - metric.low) / 2
+
+
+def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[_Pair]:
     """The row of a metric that is made of others' means; none where a run lacks it."""
     assert isinstance(metric.aggregate, CombinedMeans)
     if any(
@@ -112,6 +136,8 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
     lost = {score.scenario for run in (first, second) for score in run.scores if score.metric in parts and score.outcome in _LOST}
     common = {score.scenario for score in first.scores} & {score.scenario for score in second.scores} - lost
     one, other = (sum_by_cluster([score for score in run.scores if score.scenario in common], parts) for run in (first, second))
+    clusters = {score.scenario: score.cluster for score in first.scores if score.scenario in common}
+    sizes = [size for _, size in sorted(Counter(clusters.values()).items())]
 
     combine_means = metric.aggregate.combine
 
@@ -120,14 +146,37 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
 
     with np.errstate(invalid="ignore"):
         means = [float(combine(each.sum(axis=0))) for each in (one, other)]
-    yield _make_row(metric.name, means, compare_combined(one, other, combine), len(common), len(one))
+    yield _Pair(metric.name, means, compare_combined(one, other, sizes, combine), _halve_range(metric))
 
 
-def _make_row(metric: str, means: Sequence[float | None], found: tuple[float | None, ...], cases: int, clusters: int) -> Row:
-    difference, low, high, p = found
+def _make_row(pair: _Pair, conclusion: Conclusion | None) -> Row:
+    found = pair.found
+    p = conclusion.p_value if conclusion else None
     p_value = "< 0.001" if p is not None and p < 0.001 else format_figure(p)
-    shown = format_with_interval(difference, low, high)
-    return Row([metric, *map(format_figure, means), shown, p_value, str(cases), str(clusters)])
+    shown = format_with_interval(found.difference, found.low, found.high)
+    counts = map(str, (found.cases, found.clusters))
+    return Row([pair.metric, *map(format_figure, pair.means), shown, p_value, *counts])
+
+
+def _show_conclusions(pairs: Sequence[_Pair], drawn: Sequence[Conclusion | None]) -> Table:
+    return Table(
+        caption="A and B are …",
+        columns=[Column("Metric"), Column("Conclusion")],
+        rows=[Row([pair.metric, _say(conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)],
+        note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A "
+        f"difference that would have been, would have been with a probability of {POWER:.0%}. Could not have been: there are "
+        f"too few clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
+    )
+
+
+def _say(conclusion: Conclusion | None) -> str:
+    if conclusion is None:
+        return MISSING
+    if conclusion.is_told_apart:
+        return TOLD_APART
+    if conclusion.smallest is None:
+        return COULD_NOT_HAVE_BEEN
+    return f"not told apart, and a difference of {conclusion.smallest:.2g} would have been"
 
 
 def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:

@@ -112,6 +112,8 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
             "The reference conversations were written beforehand and do not answer what this partner says, so that whoever "
             "answers wins too easily. Name a model with --reference."
         )
+    if stopped := manifest.get("stopped"):
+        notes.append(_tell_where_it_stopped(stopped))
     if missing := manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores}):
         notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
     outcomes: dict[tuple[str, int], set[str]] = defaultdict(set)
@@ -137,12 +139,30 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     return [*notes, *manifest["notes"]]
 
 
+def _tell_where_it_stopped(stopped: dict[str, Any]) -> str:
+    """The end of a run that took clusters until an interval was narrow enough."""
+    width = stopped["half_width"]
+    found = "there was no interval" if width is None else f"the interval was ± {width:.2g}"
+    if stopped["is_met"]:
+        said = (
+            f"Ended by its rule {stopped['rule']}, with {stopped['clusters']} of {stopped['of']} units in a random order: {found}"
+        )
+    else:
+        said = f"The rule {stopped['rule']} was not met: with all {stopped['of']} units {found}"
+    return (
+        f"{said} (look {stopped['look']} of {stopped['looks']}). This interval holds over all looks together; those of other "
+        "metrics are as if the number had been fixed beforehand."
+    )
+
+
 def _make_subtitle(benchmark: Benchmark, runs: Sequence[RunResult]) -> str:
     study = runs[0].study
     clusters = {score.cluster for run in runs for score in run.scores}
     data = study.data or ("bundled data" if runs[0].manifest["settings"]["dataset"] is None else "the user's own data")
-    size = f"{len(study.scenarios)} {benchmark.scenarios_called}"
-    if len(clusters) != len(study.scenarios):
+    stopped = any("stopped" in run.manifest for run in runs)
+    count = len({score.scenario for run in runs for score in run.scores} if stopped else study.scenarios)
+    size = f"{count} {benchmark.scenarios_called}"
+    if len(clusters) != count:
         size += f" of {len(clusters)} {benchmark.cluster_unit}s"
     return f"{benchmark.name} {benchmark.version}, {size} ({data})"
 

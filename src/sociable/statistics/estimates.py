@@ -19,7 +19,7 @@ def estimate_proportion(metric: str, scores: Sequence[Score]) -> Estimate:
     many repeats of each this is the mean over all values: n2 / n1, say, for the second of two stages. Wilson interval on
     the effective sample size, by cluster (see ``estimate_mean``).
     """
-    cases = _average_cases(metric, scores)
+    cases = list_cases(metric, scores)
     interval = estimate_mean(cases.values, cases.clusters, cases.weights)
     return Estimate(metric=metric, **asdict(interval), **count_outcomes(score for score in scores if score.metric == metric))
 
@@ -49,13 +49,14 @@ def sum_by_cluster(scores: Sequence[Score], metrics: Sequence[str]) -> Floats:
     """
     rows: dict[str, Floats] = {cluster: np.zeros(2 * len(metrics)) for cluster in sorted({score.cluster for score in scores})}
     for place, metric in enumerate(metrics):
-        cases = _average_cases(metric, scores)
+        cases = list_cases(metric, scores)
         for value, cluster, weight in zip(cases.values, cases.clusters, cases.weights, strict=True):
             rows[cluster][2 * place : 2 * place + 2] += (weight * value, weight)
     return np.array(list(rows.values())).reshape(len(rows), 2 * len(metrics))
 
 
-def _average_cases(metric: str, scores: Iterable[Score]) -> AveragedCases:
+def list_cases(metric: str, scores: Iterable[Score]) -> AveragedCases:
+    """The cases that have a value of the metric, their repeats averaged."""
     return average_repeats((score.cluster, score.scenario, score.value) for score in scores if score.metric == metric)
 
 

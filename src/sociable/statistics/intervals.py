@@ -55,7 +55,13 @@ class AveragedCases:
     weights: tuple[float, ...]
 
 
-def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float] | None = None) -> Interval:
+def estimate_mean(
+    values: Sequence[float],
+    clusters: Sequence[str],
+    weights: Sequence[float] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+) -> Interval:
     """Weighted mean of scores in [0, 1], with a Wilson interval on the effective sample size.
 
     Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts
@@ -70,6 +76,7 @@ def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Seq
         values: one score per case: 0 or 1, or a fraction (repeats averaged, see ``average_repeats``; ties as half).
         clusters: the cluster of each value.
         weights: the share of a case that each value counts for, in (0, 1]; None: all 1.
+        confidence: the nominal coverage, in (0, 1).
 
     Returns:
         The mean and its limits, 0 <= low <= value <= high <= 1; all three are None without values. Where every cluster has
@@ -88,7 +95,8 @@ def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Seq
     for value, cluster, weight in zip(values, clusters, weights, strict=True):
         members[cluster].append((value * weight, weight))
     proportion = fsum(part for own in members.values() for part, _ in own) / fsum(weights)
-    return Interval(proportion, *find_wilson_limits(proportion, _measure_effective_size(proportion, members)))
+    size = _measure_effective_size(proportion, members, confidence)
+    return Interval(proportion, *find_wilson_limits(proportion, size, confidence))
 
 
 def measure_effective_size(values: Sequence[float], clusters: Sequence[str]) -> float:
@@ -96,7 +104,7 @@ def measure_effective_size(values: Sequence[float], clusters: Sequence[str]) -> 
     members: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for value, cluster in zip(values, clusters, strict=True):
         members[cluster].append((value, 1.0))
-    return _measure_effective_size(fsum(values) / len(values), members) if values else 0.0
+    return _measure_effective_size(fsum(values) / len(values), members, CONFIDENCE) if values else 0.0
 
 
 def _require_proportions(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> None:
@@ -110,7 +118,7 @@ def _require_proportions(values: Sequence[float], clusters: Sequence[str], weigh
             raise ValueError(f"weight {weight!r} is not in (0, 1]")
 
 
-def _measure_effective_size(proportion: float, members: Mapping[str, Sequence[tuple[float, float]]]) -> float:
+def _measure_effective_size(proportion: float, members: Mapping[str, Sequence[tuple[float, float]]], confidence: float) -> float:
     from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
     sums = [fsum(part for part, _ in own) for own in members.values()]
@@ -121,17 +129,17 @@ def _measure_effective_size(proportion: float, members: Mapping[str, Sequence[tu
     squares = fsum((total - proportion * size) ** 2 for total, size in zip(sums, sizes, strict=True))
     variance = clusters / (clusters - 1) * squares / cases**2
     size = float(clusters) if variance < ROUNDING_STANDARD_ERROR**2 else proportion * (1 - proportion) / variance
-    upper = (1 + CONFIDENCE) / 2
+    upper = (1 + confidence) / 2
     # Fractions vary less than 0/1 scores, and clusters can be alike by luck; neither may make the cases
     # count for more than they are.
     return min(cases, size * float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2))
 
 
-def find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
+def find_wilson_limits(proportion: float, size: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     # Two lines, for which statsmodels would be a dependency; the tests compare them with its own.
     from scipy.special import ndtri
 
-    z = float(ndtri((1 + CONFIDENCE) / 2))
+    z = float(ndtri((1 + confidence) / 2))
     centre, half = proportion * size + z**2 / 2, z * sqrt(proportion * (1 - proportion) * size + z**2 / 4)
     low, high = (centre - half) / (size + z**2), (centre + half) / (size + z**2)
     # At 0 and 1 a limit equals the proportion, and rounding may put it on the wrong side.

@@ -123,6 +123,19 @@ class Metric(Generic[C]):
         if self.best is not None and (None in (self.low, self.high) or self.best not in (self.low, self.high)):
             raise ValueError(f"metric '{self.name}': 'best' must be the least or the greatest possible value, and both be known.")
 
+    def find_means(self, scores: Sequence[Score]) -> tuple[Sequence[str], Callable[[Floats], Floats]] | None:
+        """The metrics whose means this one is made of, and how; None where it is not made of means, or has no value."""
+        if self.aggregate in (share, mean):
+            return [self.name], lambda means: means[..., 0]
+        made = self.aggregate
+        parts = made.list_parts(scores) if isinstance(made, CombinedMeans) and made.is_known(scores) else None
+        return (parts, made.combine) if parts and isinstance(made, CombinedMeans) else None
+
+    @property
+    def is_of_means(self) -> bool:
+        """Whether it is a mean, or made of means, over all episodes."""
+        return not self.members and (self.aggregate in (share, mean) or isinstance(self.aggregate, CombinedMeans))
+
     def measure_reached(self, value: float) -> float:
         """How far a value is on the way from the worst possible (0) to the ``best`` (1)."""
         assert self.best is not None and self.low is not None and self.high is not None

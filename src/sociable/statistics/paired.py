@@ -1,14 +1,15 @@
 """Comparison of two agents, or two settings of one, on the cases both were scored on."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from math import fsum
 
 import numpy as np
 
 from sociable.statistics.intervals import Floats, bootstrap_jointly
+from sociable.statistics.power import Spread, measure_spread
 
 FLIPS_IN_MEMORY = 4_000_000
 """Sign flips held in memory at once, over all clusters: about 32 MB per copy scipy makes."""
@@ -28,6 +29,8 @@ class PairedComparison:
     p_value: float | None
     cases: int
     clusters: int
+    spread: Spread | None = field(default=None, compare=False)
+    """How much the difference varies by the draw of clusters; None for fewer than two."""
 
 
 def compare_paired(
@@ -71,39 +74,54 @@ def compare_paired(
             differences[cluster_of[case]].append(second[case] - first[case])
     rows = [(fsum(members), float(len(members))) for members in differences.values()]
     totals = np.array(rows, dtype=np.float64).reshape(-1, 2)
-    interval = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], replicates, seed=seed)
-    p_value, cases = _test_by_sign_flips(totals[:, 0], sign_flips, seed), int(totals[:, 1].sum())
-    return PairedComparison(interval.value, interval.low, interval.high, p_value, cases, len(totals))
+    sums, sizes = totals.T
+
+    def average(sums: Floats) -> Floats:
+        return sums[..., 0] / sums[..., 1]
+
+    interval = bootstrap_jointly(totals, average, replicates, seed=seed)
+    return PairedComparison(
+        difference=interval.value,
+        low=interval.low,
+        high=interval.high,
+        p_value=_test_by_sign_flips(sums, sign_flips, seed),
+        cases=int(sizes.sum()),
+        clusters=len(totals),
+        spread=measure_spread(totals, average, sizes, int(np.count_nonzero(sums))),
+    )
 
 
 def compare_combined(
     first: Floats,
     second: Floats,
+    sizes: Sequence[int],
     combine: Callable[[Floats], Floats],
     *,
     seed: int = 0,
     replicates: int = 4000,
     sign_flips: int = 9999,
-) -> tuple[float | None, float | None, float | None, float | None]:
-    """(difference, low, high, p) of a quantity that is made of several sums, as HSII's overall score is of four rates.
+) -> PairedComparison:
+    """The difference of a quantity that is made of several sums, as HSII's overall score is of four rates.
 
     Source: as ``compare_paired``. A flip of sign is here a swap of the two sides' sums of a cluster.
 
     Args:
         first, second: [C, K], the sums of each side by cluster, over the same cases, in the same order of clusters.
+        sizes: [C], the number of cases of each cluster.
         combine: maps sums [..., K] to [...]; it may divide by zero.
 
     Returns:
-        ``difference`` is the second side's quantity less the first's; None, as the rest, where it is not defined.
+        The second side's quantity less the first's; None, as the rest, where it is not defined.
     """
     width = first.shape[1]
 
     def subtract(sums: Floats) -> Floats:
         return combine(sums[..., width:]) - combine(sums[..., :width])
 
-    interval = bootstrap_jointly(np.hstack([first, second]), subtract, replicates, seed=seed)
+    both = np.hstack([first, second])
+    interval = bootstrap_jointly(both, subtract, replicates, seed=seed)
     if interval.value is None:
-        return None, None, None, None
+        return PairedComparison(None, None, None, None, sum(sizes), len(first))
     clusters, generator = len(first), np.random.default_rng(seed)
     every = 2**clusters <= sign_flips
     swaps = np.array(list(product((0, 1), repeat=clusters))) if every else generator.integers(0, 2, (sign_flips, clusters))
@@ -113,7 +131,8 @@ def compare_combined(
     # Sums that tie with the observed one may differ by rounding. Where a quantity is not defined, it is as far as any.
     as_far = ~(np.abs(found) < abs(interval.value) - 1e-9)
     p_value = as_far.mean() if every else (as_far.sum() + 1) / (sign_flips + 1)
-    return interval.value, interval.low, interval.high, float(p_value)
+    spread = measure_spread(both, subtract, sizes, int((first != second).any(axis=1).sum()))
+    return PairedComparison(interval.value, interval.low, interval.high, float(p_value), sum(sizes), clusters, spread)
 
 
 def _test_by_sign_flips(sums: Floats, sign_flips: int, seed: int) -> float | None:

@@ -39,7 +39,7 @@ def test_every_episode_in_which_one_wins_stands_once_under_its_stage(runs: tuple
 
 def test_the_counts_by_stage_and_topic_add_up(runs: tuple[Path, Path]) -> None:
     document = compare(*runs)
-    (table,) = [b for section in document.sections for b in section.blocks if isinstance(b, Table)]
+    _, table = [b for section in document.sections for b in section.blocks if isinstance(b, Table)]
     shown = sum(isinstance(block, Case) for section in document.sections for block in section.blocks)
     totals = [list(map(int, row.cells[2:])) for row in table.rows if row.cells[1] == "all"]
     parts = [list(map(int, row.cells[2:])) for row in table.rows if row.cells[1] != "all"]

@@ -78,7 +78,7 @@ def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
 def test_two_runs_are_compared_on_the_same_resamples(tmp_path: Path) -> None:
     for name in ("expressive", "again", "blunt"):
         run(tmp_path, f"reference/{name.replace('again', 'expressive')}", name, resamples=12)
-    (same,) = runs.compare(tmp_path / "expressive", tmp_path / "again").sections
+    _, same = runs.compare(tmp_path / "expressive", tmp_path / "again").sections
     table, *doubts = same.blocks
     # In some halves neither DM finds any skill, and G overall is undefined: too few are left for an interval.
     assert [row.cells[3] for row in table.rows[:3]] == ["0.000 [0.00, 0.00]"] * 3
@@ -87,13 +87,13 @@ def test_two_runs_are_compared_on_the_same_resamples(tmp_path: Path) -> None:
     assert [each.text for each in doubts] == [
         f"{name}: {each}" for name in "AB" for each in find_doubts(load_result(tmp_path / "expressive").estimates)
     ]
-    (other,) = runs.compare(tmp_path / "expressive", tmp_path / "blunt").sections
+    _, other = runs.compare(tmp_path / "expressive", tmp_path / "blunt").sections
     table, *_ = other.blocks
     difference, low, high = map(float, re.findall(r"-?[\d.]+", table.rows[0].cells[3]))
     assert low < high and low <= difference <= high
     # Where nothing was said there is nothing to compare.
     run(tmp_path, "reference/silent", "silent", resamples=12)
-    (none,) = runs.compare(tmp_path / "silent", tmp_path / "blunt").sections
+    _, none = runs.compare(tmp_path / "silent", tmp_path / "blunt").sections
     assert {row.cells[3] for row in none.blocks[0].rows} == {"—"}
 
 

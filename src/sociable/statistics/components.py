@@ -1,0 +1,199 @@
+"""The parts of the variance of a difference between two agents: clusters, cases in a cluster, repeats of a case, judges."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum, sqrt
+
+import numpy as np
+
+from sociable.core.records import Score
+from sociable.statistics.influence import Influences, find_influences, sum_within
+from sociable.statistics.intervals import Floats
+from sociable.statistics.power import Spread, find_grain, make_spread
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The part of the squared standard error that goes with the number of repeats, or of judges."""
+
+    variance: float
+    count: float
+    """How many of them there were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """A difference's variance over some cases; standard deviations are of the difference in one case, in its unit."""
+
+    spread: Spread
+    cases: int
+    between: float
+    """The standard deviation between clusters, of the true mean difference of their cases."""
+    within: float | None
+    """The standard deviation between cases of a cluster, repeats averaged; None where no cluster has two."""
+    repeats: Share | None
+    """None where no case was repeated."""
+    judges: Share | None
+    """None where there was one judge."""
+
+    def scale(self, clusters: int) -> Components:
+        """The same over so many clusters like these."""
+        times = clusters / self.spread.clusters
+        repeats, judges = (
+            None if share is None else replace(share, variance=share.variance / times) for share in (self.repeats, self.judges)
+        )
+        spread, cases = self.spread.scale(clusters), round(self.cases * times)
+        return replace(self, spread=spread, cases=cases, repeats=repeats, judges=judges)
+
+    @property
+    def between_repeats(self) -> float | None:
+        """The standard deviation between repeats of a case, of the difference of two of them."""
+        return sqrt(self.repeats.variance * self.repeats.count * self.cases) if self.repeats else None
+
+    def change_repeats(self, count: int) -> Components | None:
+        """The same if every case were run so many times; None where nobody knows."""
+        share = self.repeats
+        if share is None:
+            return None
+        factor = share.count / count
+        inside = None if self.within is None else sqrt(max(0.0, self.within**2 + share.variance * self.cases * (factor - 1)))
+        return replace(self, spread=self._change(share, factor), within=inside, repeats=Share(share.variance * factor, count))
+
+    def add_judge(self) -> Components | None:
+        """The same if one more judge like these were asked; None where nobody knows."""
+        return (
+            replace(self, spread=self._change(self.judges, self.judges.count / (self.judges.count + 1))) if self.judges else None
+        )
+
+    def _change(self, share: Share, factor: float) -> Spread:
+        whole = self.spread.standard_error**2
+        # A part that was estimated too large must not leave less than if it were all.
+        changed = max(whole + share.variance * (factor - 1), whole * min(1.0, factor))
+        times = sqrt(changed / whole) if whole else 1.0
+        return replace(self.spread, standard_error=sqrt(changed), step=self.spread.step * times)
+
+
+Side = Mapping[str, Sequence[Score]]
+"""The scores of one run: by all judges under the empty name, and by each judge alone where there are several."""
+
+
+FindMeans = Callable[[Sequence[Score]], tuple[Sequence[str], Callable[[Floats], Floats]] | None]
+"""Scores → the metrics whose means a quantity is made of, and how (``Metric.find_means``)."""
+
+
+def measure_components(sides: Sequence[Side], find_means: FindMeans) -> Components | None:
+    """The parts of the variance of a difference between two runs, on the cases of both.
+
+    Of one run alone: of the difference of two agents like it that succeed and fail independently of one another, which is twice
+    the variance of its own value. Agents that find the same cases hard differ less from case to case.
+
+    Source of the parts: one-way analysis of variance with clusters of unequal size (Searle, Casella and McCulloch 1992,
+    "Variance Components", section 3.6), of the cases' influences times their number, which for a mean are the differences
+    themselves. None where the quantity is not defined, or there are fewer than two clusters.
+    """
+    common = set.intersection(*({score.scenario for score in side[""] if score.value is not None} for side in sides))
+    found = [_find_all(side, common, find_means) for side in sides]
+    if not found[0] or not all(found):
+        return None
+    shared = set.intersection(*(set(each) for each in found))
+    values = {judge: _subtract([each[judge] for each in found]) for judge in shared}
+    whole = [each[""] for each in found]
+    difference = whole[-1].estimate - whole[0].estimate
+    clusters = {case: cluster for each in whole for case, cluster in zip(each.cases, each.clusters, strict=True)}
+    cases = list(values[""])
+    by_cluster = sum_within(np.array([values[""][case] for case in cases]), [clusters[case] for case in cases])
+    if len(by_cluster) < 2:
+        return None
+    sizes = Counter(clusters[case] for case in cases)
+    spread = _make_spread(difference, by_cluster, sizes, paired=len(sides) == 2)
+    doubled = 3 - len(sides)
+    between, within = _split(values[""], clusters, sizes)
+    return Components(
+        spread=spread,
+        cases=len(cases),
+        between=sqrt(between * doubled),
+        within=None if within is None else sqrt(within * doubled),
+        repeats=_measure_repeats(whole, doubled),
+        judges=_measure_judges([own for judge, own in values.items() if judge], doubled),
+    )
+
+
+def _find_all(side: Side, common: set[str], find_means: FindMeans) -> dict[str, Influences]:
+    found = {}
+    for judge, scores in side.items():
+        own = [score for score in scores if score.scenario in common]
+        means = find_means(own)
+        if means and (influences := find_influences(own, *means)):
+            found[judge] = influences
+    return found if "" in found else {}
+
+
+def _subtract(sides: Sequence[Influences]) -> dict[str, float]:
+    """The influence of each case on the difference; of one side, on its own value."""
+    sums = [sum_within(each.values, each.cases) for each in sides]
+    if len(sums) == 1:
+        return sums[0]
+    return {case: sums[1].get(case, 0.0) - sums[0].get(case, 0.0) for case in dict.fromkeys((*sums[0], *sums[1]))}
+
+
+def _make_spread(difference: float, by_cluster: Mapping[str, float], sizes: Mapping[str, int], *, paired: bool) -> Spread:
+    values = np.array(list(by_cluster.values()))
+    if paired:
+        counts = np.array([sizes[cluster] for cluster in by_cluster], dtype=np.float64)
+        return make_spread(difference, values, counts, int(np.count_nonzero(np.abs(values) > 1e-12)))
+    # Differences of independent agents: any cluster of one with any of the other.
+    apart = np.abs(values[:, None] - values[None, :])
+    alone = make_spread(0.0, values, np.ones(len(values)), len(values))
+    step = float((apart**2).sum() / apart.sum()) if apart.sum() > 1e-9 else 0.0
+    error, differing = alone.standard_error * sqrt(2), len(values) if step else 0
+    return replace(alone, standard_error=error, step=step, differing=differing, grain=find_grain(apart))
+
+
+def _split(values: Mapping[str, float], clusters: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[float, float | None]:
+    """(between clusters, between cases of a cluster): σ_w² = SSW / (N - C), σ_b² = (SSB / (C - 1) - σ_w²) / n₀, at least 0.
+
+    n₀ = (N - Σ n² / N) / (C - 1). Where every case is a cluster all variance is between them.
+    """
+    count, groups = len(values), len(sizes)
+    scaled: dict[str, list[float]] = defaultdict(list)
+    for case, value in values.items():
+        scaled[clusters[case]].append(value * count)
+    mean = fsum(value for own in scaled.values() for value in own) / count
+    means = {cluster: fsum(own) / len(own) for cluster, own in scaled.items()}
+    across = fsum(len(own) * (means[cluster] - mean) ** 2 for cluster, own in scaled.items()) / (groups - 1)
+    if count == groups:
+        return across, None
+    inside = fsum((value - means[cluster]) ** 2 for cluster, own in scaled.items() for value in own) / (count - groups)
+    size = (count - sum(each**2 for each in sizes.values()) / count) / (groups - 1)
+    return max(0.0, (across - inside) / size), inside
+
+
+def _measure_repeats(sides: Sequence[Influences], doubled: int) -> Share | None:
+    """The variance from which repeats of one case differ: R s² for each case, added up.
+
+    Of two runs it is that of the differences between repeats of the same number: agents of chance may draw the same lots there.
+    """
+    values = [
+        {(case, repeat): value for case, repeat, value in zip(each.cases, each.repeats, each.values.tolist(), strict=True)}
+        for each in sides
+    ]
+    repeats: dict[str, list[float]] = defaultdict(list)
+    for (case, repeat), value in values[0].items():
+        if all((case, repeat) in other for other in values):
+            repeats[case].append(values[-1][case, repeat] - value if len(values) > 1 else value)
+    several = [own for own in repeats.values() if len(own) > 1]
+    if not several:
+        return None
+    variance = fsum(len(own) * float(np.var(own, ddof=1)) for own in several)
+    return Share(variance * doubled, sum(map(len, several)) / len(several))
+
+
+def _measure_judges(judges: Sequence[Mapping[str, float]], doubled: int) -> Share | None:
+    """The variance from which judges of one case differ: s² / J for each case, added up; but for what a judge adds to all."""
+    if len(judges) < 2:
+        return None
+    rows = np.array([[own.get(case, 0.0) for own in judges] for case in dict.fromkeys(case for own in judges for case in own)])
+    return Share(float(rows.var(axis=1, ddof=1).sum()) / len(judges) * doubled, len(judges))

@@ -1,0 +1,113 @@
+"""What `sociable power` says of runs, and of reference agents where there are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sociable
+from sociable.api.power import plan_power
+from sociable.core.errors import InputError
+from sociable.core.view import Document
+from sociable.engine.result import RunResult
+from sociable.reports.power import score_by_judge
+
+JUDGE = """
+def reply(messages):
+    import hashlib
+    return str(int(hashlib.sha256((NAME + messages[-1]["content"]).encode()).hexdigest(), 16) % 2 + 1)
+"""
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> list[RunResult]:
+    folder = tmp_path_factory.mktemp("pair")
+    return [run_memory(f"reference/{agent}", folder / agent, repeats=2, limit=36) for agent in ("oracle@0.3", "random")]
+
+
+def run_memory(model: str, out: Path, **settings: Any) -> RunResult:
+    return sociable.run("hsii-memory", model, out=out, judges=("reference/rule",), **settings)
+
+
+def read(document: Document) -> dict[str, dict[str, str]]:
+    """The cells of both tables, by metric and column."""
+    tables = [document.summary, *(block for section in document.sections for block in section.blocks)]
+    found: dict[str, dict[str, str]] = {}
+    for table in tables:
+        for row in table.rows:  # type: ignore[union-attr]
+            cells = zip((each.title for each in table.columns), row.cells, strict=True)  # type: ignore[union-attr]
+            found.setdefault(row.cells[0], {}).update(cells)
+    return found
+
+
+def test_the_difference_of_two_runs_is_projected_to_all_the_data(pair: list[RunResult]) -> None:
+    document = plan_power("hsii-memory", pair)
+    found = read(document)
+    assert "reference/oracle@0.3 and reference/random" in document.subtitle
+    # 36 of the 72 scenarios were run, and this metric is of every second case.
+    (row,) = [row for row in document.summary.rows if row.cells[0] == "retention"]
+    assert row.cells[1:3] == ["72", "36"]
+    assert float(found["retention"]["Alone"]) < float(found["retention"]["Smallest"])
+    once, twice, thrice = (float(found["retention"][f"{count} ×"]) for count in (1, 2, 3))
+    assert once > twice > thrice
+    assert twice == float(found["retention"]["Smallest"])
+    assert found["retention"]["+ judge"] == "—"
+
+
+def test_what_is_larger_than_promised_is_told_apart(pair: list[RunResult], tmp_path: Path) -> None:
+    """All the data, run as planned: a comparison says of the differences what the plan said."""
+    whole = [run_memory(f"reference/{agent}", tmp_path / agent, repeats=2) for agent in ("oracle@0.3", "random")]
+    planned, compared = read(plan_power("hsii-memory", pair)), sociable.compare(*whole)
+    (table,) = compared.sections[0].blocks
+    said = {row.cells[0]: row.cells[1] for row in table.rows}  # type: ignore[union-attr]
+    differences = {row.cells[0]: abs(float(row.cells[3].split()[0])) for row in compared.summary.rows}
+    clear = [name for name in planned if differences[name] > 1.5 * float(planned[name]["Smallest"])]
+    assert len(clear) > 1 and {said[name] for name in clear} == {"told apart"}
+
+
+def test_a_larger_difference_takes_fewer_clusters_and_more_power_takes_more(pair: list[RunResult]) -> None:
+    def count(difference: float, power: float = 0.8) -> int:
+        needed = read(plan_power("hsii-memory", pair, difference=difference, power=power))
+        return int(needed["retention"]["Clusters"].replace(",", ""))
+
+    assert count(0.2) < count(0.1) < count(0.1, power=0.9)
+
+
+def test_without_runs_a_reference_agent_is_run_and_named(tmp_path: Path) -> None:
+    document = plan_power("hsii-memory", out=tmp_path / "power.html")
+    assert "two agents like reference/oracle@0.3" in document.subtitle
+    assert "reference/oracle@0.3" in (tmp_path / "power.html").read_text()
+    assert "each run once" in document.summary.note
+    assert [path.name for path in tmp_path.iterdir()] == ["power.html"]
+
+
+def test_judges_that_differ_are_told_from_one_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        Path(f"{name}.py").write_text(f"NAME = {name!r}\n{JUDGE}")
+    judges = tuple(f"python:{name}.py:reply" for name in ("one", "two"))
+    settings: dict[str, Any] = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": judges}
+    result = sociable.run("hsii", "reference/heuristic", out="judged", options={"stages": [1, 2, 3]}, **settings)
+    sides = score_by_judge(result)
+    assert set(sides) == {"", *judges}
+    values = [{each.scenario: each.value for each in sides[judge] if each.metric == "r3_ties_half"} for judge in judges]
+    assert values[0].keys() == values[1].keys() and values[0] != values[1]
+    cells = read(plan_power("hsii", [result]))["r3_ties_half"]
+    assert float(cells["+ judge"]) < float(cells["Smallest"])
+
+
+def test_wrong_runs_and_numbers_are_refused(pair: list[RunResult], tmp_path: Path) -> None:
+    other = run_memory("reference/oracle", tmp_path / "other", seed=7, limit=12)
+    with pytest.raises(InputError, match="is a run of hsii-memory, not of hsii"):
+        plan_power("hsii", pair)
+    with pytest.raises(InputError, match="these are 3"):
+        plan_power("hsii-memory", [*pair, other])
+    with pytest.raises(InputError, match=r"not comparable. They differ in: seed"):
+        plan_power("hsii-memory", [pair[0], other])
+    for asked in ({"difference": 0.0}, {"power": 1.0}):
+        with pytest.raises(InputError, match="--difference must be above 0"):
+            plan_power("hsii-memory", pair, **asked)
+    with pytest.raises(InputError, match="Nothing varied"):
+        plan_power("hsii-memory", [other])
