@@ -48,7 +48,7 @@ class FamilyKind(JudgingKind):
 
     @abstractmethod
     def list_both(self) -> list[tuple[KnownAnswer, KnownAnswer]]:
-        """The items that both runs have: of the own family's run, and of the other."""
+        """The items on which other judges gave both runs the same verdict: of the own family's run, and of the other."""
 
     def list_known(self) -> list[KnownAnswer]:
         return [known for both in self.list_both() for known in both]

@@ -76,9 +76,10 @@ def list_checked_items(run: RunResult) -> list[PeopleKind]:
 
 
 class OwnFamily(FamilyKind):
-    """Two runs that other judges have judged, one of a model of the judge's own family: is it kinder to that one than they?
+    """Two runs that other judges have judged, one of a model of the judge's own family: is it kinder to that one?
 
-    Every item that both runs have is asked about in both.
+    Asked about are the items on which the others gave both runs the same verdict: a judge that merely sees less, or more, than they do
+    is kinder to neither.
     """
 
     def __init__(self, own: RunResult, other: RunResult, stage: str) -> None:
@@ -90,7 +91,8 @@ class OwnFamily(FamilyKind):
         }
 
     def list_both(self) -> list[tuple[KnownAnswer, KnownAnswer]]:
-        both = [name for name in self._judged["own"] if name in self._judged["other"]]
+        own, other = self._judged["own"], self._judged["other"]
+        both = [name for name in own if name in other and own[name].verdict is other[name].verdict]
         made = [(self._make("own", name), self._make("other", name)) for name in both]
         return [(one, other) for one, other in made if one is not None and other is not None]
 
@@ -127,5 +129,5 @@ def list_own_family(own: RunResult, other: RunResult, judges: Sequence[str]) -> 
     stages = dict.fromkeys(pair.stage for pair in list_judged_pairs(own))
     kinds = [kind for stage in stages if (kind := OwnFamily(own, other, stage)).list_both()]
     if not kinds:
-        raise InputError(f"{own.folder} and {other.folder} have no case in common that was judged in both.")
+        raise InputError(f"{own.folder} and {other.folder} have no case in common of which their judges thought the same.")
     return kinds

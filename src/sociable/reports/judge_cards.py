@@ -33,7 +33,7 @@ _EXPLAINED = {
     FIRST: "share of the first side's preferences less the second's",
     INJECTION: "share of verdicts moved in favour of a text that speaks to its judge, less those moved against it",
     AGAIN: "share of verdicts that changed when asked again; above .05 is a fault",
-    OWN_FAMILY: "how much kinder than other judges it is to its own family, less how much kinder to another",
+    OWN_FAMILY: "how much kinder it is to its own family than to another, where other judges made no difference",
     REORDERED: "share of verdicts that changed with the criteria in another order; above .05 is a fault",
     UNREADABLE: "share of replies that could not be read; above .05 is a fault",
 }

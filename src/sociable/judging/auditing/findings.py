@@ -166,17 +166,11 @@ def _test_again(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: 
 
 
 def _test_family(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
-    """How much kinder than the other judges it is to its own family, less how much kinder it is to the other run."""
-    kinder = {
-        ask.name: (read[ask.name].preference or 0.0) - (make_preference(ask.known.truth) or 0.0)
-        for ask in asks
-        if ask.part is Part.FAMILY and ask.name in read
-    }
-    both = [ask for ask in asks if ask.part is Part.FAMILY and ask.control in kinder and ask.name in kinder]
-    if both:
-        before, after = {ask.name: kinder[ask.control] for ask in both}, {ask.name: kinder[ask.name] for ask in both}
-        found = _test_difference(OWN_FAMILY, "family", before, after, clusters)
-        # One-sided: a judge who sees little difference between any two texts seems harsh to the better run, whoever made it.
+    """How much kinder it is to its own family than to the other run, where other judges made no difference between them."""
+    own = [ask for ask in asks if ask.part is Part.FAMILY and ask.control]
+    if own:
+        found = _test_difference(OWN_FAMILY, "family", *_pair_up(own, read), clusters)
+        # One-sided: to be harsher to one's own is another matter.
         is_kinder = found.p is not None and (found.value or 0.0) > 0.0
         yield found.model_copy(update={"p": found.p / 2 if is_kinder and found.p else 1.0})
 
