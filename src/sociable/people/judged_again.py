@@ -78,8 +78,8 @@ def list_checked_items(run: RunResult) -> list[PeopleKind]:
 class OwnFamily(FamilyKind):
     """Two runs that other judges have judged, one of a model of the judge's own family: is it kinder to that one?
 
-    Asked about are the items on which the others gave both runs the same verdict: a judge that merely sees less, or more, than they do
-    is kinder to neither.
+    Asked about are the items on which the others gave both runs the same verdict: a judge that merely sees less, or more, than
+    they do is kinder to neither.
     """
 
     def __init__(self, own: RunResult, other: RunResult, stage: str) -> None:
