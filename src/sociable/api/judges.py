@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import TypedDict
 
@@ -25,6 +26,7 @@ from sociable.engine.judge_audit import (
     AUDIT_FILE,
     AuditRecord,
     AuditSettings,
+    Failures,
     OpenAudit,
     ask_judges,
     list_calls,
@@ -34,6 +36,7 @@ from sociable.engine.judge_audit import (
 from sociable.engine.judge_people import make_people_kinds
 from sociable.engine.opening import Watch, describe_packages, make_paths_absolute
 from sociable.engine.phases import Progress
+from sociable.engine.seats import Role
 from sociable.engine.settings import RoleSettings, change_settings, make_folder_name, read_roles_and_prices, strip_endpoint
 from sociable.judging.auditing.card import CARD_FILE, AuditAnswer, JudgeCard, load_card
 from sociable.judging.auditing.labelled_sets import read_labelled_set
@@ -213,7 +216,7 @@ def read_audit(folder: Path) -> AuditRecord:
 
 
 _MAY_CHANGE = {"max_cost", "max_connections", "prices", "roles", "base_url"}
-"""Settings that may be others when an audit goes on; another sampling asks anew, under other keys of the journal."""
+"""Settings that may be others when an audit goes on: none on which an answer depends."""
 
 
 def _check_same(record: AuditRecord, opened: OpenAudit, folder: Path) -> None:
@@ -225,6 +228,10 @@ def _check_same(record: AuditRecord, opened: OpenAudit, folder: Path) -> None:
     one, other = before.run.model_dump(), now.run.model_dump()
     if different := [name for name in one if name not in _MAY_CHANGE and one[name] != other[name]]:
         raise InputError(f"{folder} holds an audit with other settings ({', '.join(different)}). Choose another --out.")
+    for name in now.run.judges:
+        one_sampling, other_sampling = (run.find_role_settings(Role.JUDGE, name).sampling for run in (before.run, now.run))
+        if one_sampling != other_sampling:
+            raise InputError(f"{folder} holds an audit of {name} with another sampling. Choose another --out.")
     if record.version != opened.benchmark.version or dict(record.digests) != dict(opened.digests):
         raise RunFolderError(f"{folder} was begun with other data, prompts or questions. Start a new audit.")
 
@@ -236,17 +243,21 @@ def _go_on(opened: OpenAudit, folder: Path, watch: Watch | None) -> list[JudgeCa
         with Journal(folder / "calls.sqlite") as journal:
             for model, role, usage in journal.sum_usage():
                 budget.book(model, role, usage)
-            run_to_end(_ask(opened, journal, budget, file, watch))
-        cards = make_cards(opened, read_audit(folder), file)
+            failures = run_to_end(_ask(opened, journal, budget, file, watch))
+        cards = make_cards(opened, read_audit(folder), file, failures)
     finally:
         file.close()
+    names: list[str] = []
     for card in cards:
-        write_atomically(folder / _name_card(card.judge, len(cards)), card.model_dump_json(indent=1) + "\n")
+        names.append(_name_unlike(_name_card(card.judge, len(cards)), names))
+        write_atomically(folder / names[-1], card.model_dump_json(indent=1) + "\n")
     write_document(make_cards_document(cards), folder / "report.html")
     return cards
 
 
-async def _ask(opened: OpenAudit, journal: Journal, budget: Budget, file: RecordFile[AuditAnswer], watch: Watch | None) -> None:
+async def _ask(
+    opened: OpenAudit, journal: Journal, budget: Budget, file: RecordFile[AuditAnswer], watch: Watch | None
+) -> Failures:
     seats = [replace(seat, model=JournalledModel(seat.model, journal, budget)) if seat.model else seat for seat in opened.judges]
 
     def report(counts: Progress) -> None:
@@ -255,7 +266,7 @@ async def _ask(opened: OpenAudit, journal: Journal, budget: Budget, file: Record
 
     try:
         with stop_on_interrupt(budget):
-            await ask_judges(opened.planned, seats, file, budget, report, at_once=opened.settings.run.at_once)
+            return await ask_judges(opened.planned, seats, file, budget, report, at_once=opened.settings.run.at_once)
     finally:
         for seat in seats:
             if seat.model:
@@ -264,6 +275,12 @@ async def _ask(opened: OpenAudit, journal: Journal, budget: Budget, file: Record
 
 def _name_card(judge: str, several: int) -> str:
     return CARD_FILE if several == 1 else CARD_FILE.replace(".json", f"-{make_folder_name(judge)}.json")
+
+
+def _name_unlike(name: str, taken: Collection[str]) -> str:
+    """``name``, or with a number where it is taken: names of models that differ in punctuation only make one name."""
+    stem, _, ending = name.rpartition(".")
+    return next(each for each in chain([name], (f"{stem}-{number}.{ending}" for number in count(2))) if each not in taken)
 
 
 def load_cards(folder: str | Path) -> list[JudgeCard]:

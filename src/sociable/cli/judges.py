@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from sociable import api
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import read_options
-from sociable.cli.output import print_summary, say, show_progress, tell_if_long
+from sociable.cli.output import messages, print_summary, say, show_progress, tell_if_long
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sociable.judging.auditing.card import JudgeCard
+    from sociable.judging.auditing.card import JudgeCard, KindCard, PeopleCard
 
 _KNOWN = "Known answers of each kind of judging, at the most (200); all the rest is in proportion."
 
@@ -94,3 +95,12 @@ def show_cards(folder: Path, cards: Sequence[JudgeCard]) -> None:
 
     print_summary(make_cards_document(cards))
     say(f"Report: {folder / 'report.html'}")
+    parts: list[KindCard | PeopleCard] = []
+    for card in cards:
+        parts += [*card.kinds, *card.people]
+    if missing := sum(each.missing for each in parts):
+        why = next((cause for each in parts for cause in each.causes if each.missing), "")
+        messages.print(
+            Text(f"sociable: {missing} things could not be asked: {why}. Then: sociable resume {folder}"), soft_wrap=True
+        )
+        raise typer.Exit(3)

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
@@ -21,6 +21,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Usage
 from sociable.core.run_folder import RecordFile
 from sociable.engine.benchmark import Benchmark
+from sociable.engine.event_loop import run_to_end
 from sociable.engine.judge_people import FamilyKind, PeopleKind, make_people_card
 from sociable.engine.opening import make_study_options
 from sociable.engine.phases import Progress, run_phase
@@ -36,13 +37,17 @@ from sociable.judging.auditing.plan import USUAL_KNOWN, Ask, Part, plan_audit, p
 from sociable.judging.pairwise import OrderVerdict
 from sociable.judging.reference import TASTES
 from sociable.models.limits import Budget, Price, find_price
-from sociable.models.protocol import ChatMessage, Model, Reply, Request
+from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling
 
 AUDIT_FILE = "audit.json"
 ORDINARY = 0.95
 """The share of texts that a reference judge takes for ordinary."""
 _ANSWER = '{"reason": "' + "The one takes up what was asked and the other leaves it open. " * 2 + '", "verdict": 1}'
 """A reply as long as most, for estimates of what an audit costs."""
+
+
+Failures = dict[tuple[str, str], Counter[str]]
+"""The reasons why something could not be asked, by judge and kind, with how often each occurred."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,19 @@ def plan_kinds(kinds: Sequence[JudgingKind], *, languages: Sequence[str], limit:
         form = "pair" if kind.has_sides else "rating" if kind.is_pair else "question"
         known = list(kind.list_known())
         asks = plan_audit(known, is_pair=kind.is_pair, form=form, languages=languages, limit=limit, seed=seed)
-        planned.append(PlannedKind(kind, asks))
+        planned.append(PlannedKind(kind, _drop_idle(kind, asks)))
     return planned
+
+
+def _drop_idle(kind: JudgingKind, asks: Sequence[Ask]) -> Sequence[Ask]:
+    """Without what would ask for criteria in another order where the prompt has no list of them."""
+    first = next((ask for ask in asks if ask.part is Part.REORDERED), None)
+    if first is None:
+        return asks
+    nobody = Seat(Role.JUDGE, "nobody", AbsentModel("nobody"), Sampling())
+    (*_, call) = run_to_end(list_calls([PlannedKind(kind, [first])], nobody))
+    is_list = any(reverse_list(message["content"]) != message["content"] for message in call.request.messages)
+    return asks if is_list else [ask for ask in asks if ask.part is not Part.REORDERED]
 
 
 async def ask_judges(
@@ -72,8 +88,14 @@ async def ask_judges(
     watch: Callable[[Progress], None],
     *,
     at_once: int,
-) -> None:
-    """Asks every judge what it has not answered yet. Raises RunStopped."""
+) -> Failures:
+    """Asks every judge what it has not answered yet. Returns why some could not be asked. Raises RunStopped."""
+    failures: Failures = defaultdict(Counter)
+
+    def note(item: tuple[Ask, Seat], reason: str) -> None:
+        ask, seat = item
+        failures[seat.name, ask.known.kind][reason] += 1
+
     for each in planned:
         seats = [await _settle_in(seat, each) for seat in judges]
         pending = [(ask, seat) for ask in each.asks for seat in seats if _name_answer(ask, seat) not in file]
@@ -82,7 +104,8 @@ async def ask_judges(
             return await _ask(kind, *item)
 
         progress = Progress(each.kind.name, len(pending), changed=watch)
-        await run_phase(pending, work, lambda _item, _reason: None, file, budget, progress, at_once=at_once)
+        await run_phase(pending, work, note, file, budget, progress, at_once=at_once)
+    return failures
 
 
 async def _ask(kind: JudgingKind, ask: Ask, seat: Seat) -> AuditAnswer:
@@ -242,6 +265,9 @@ def open_audit(
     for language in settings.languages:
         if not any(ask.way == language for each in planned for ask in each.asks):
             raise InputError(f"Nothing is written in '{language}'; there are: {', '.join(LANGUAGES)}.")
+    names = [kind.name for kind in judged_by_others]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"Two of the sets or runs are called '{twice}'. Rename the file or the folder of one.")
     planned += [PlannedKind(kind, _plan_others(kind, settings.known, run.seed)) for kind in judged_by_others]
     if build:
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
@@ -271,7 +297,7 @@ def _find_prices(run: RunSettings, judges: Sequence[Seat]) -> dict[str, Price]:
     return {name: price for name, price in found.items() if price is not None}
 
 
-def make_cards(opened: OpenAudit, record: AuditRecord, file: RecordFile[AuditAnswer]) -> list[JudgeCard]:
+def make_cards(opened: OpenAudit, record: AuditRecord, file: RecordFile[AuditAnswer], failures: Failures) -> list[JudgeCard]:
     """The card of every judge, from its answers."""
     by_judge: dict[str, dict[str, dict[str, AuditAnswer]]] = defaultdict(lambda: defaultdict(dict))
     for answer in file:
@@ -280,12 +306,18 @@ def make_cards(opened: OpenAudit, record: AuditRecord, file: RecordFile[AuditAns
     for seat in opened.judges:
         own = by_judge[seat.name]
         kinds = [
-            make_kind_card(each.kind.name, each.kind.metrics, each.asks, own[each.kind.name])
+            make_kind_card(
+                each.kind.name,
+                each.kind.metrics,
+                each.asks,
+                own[each.kind.name],
+                failures.get((seat.name, each.kind.name), Counter()),
+            )
             for each in opened.planned
             if not isinstance(each.kind, PeopleKind)
         ]
         people = [
-            make_people_card(each.kind, each.asks, own[each.kind.name])
+            make_people_card(each.kind, each.asks, own[each.kind.name], failures.get((seat.name, each.kind.name), Counter()))
             for each in opened.planned
             if isinstance(each.kind, PeopleKind)
         ]

@@ -13,6 +13,7 @@ from sociable.core.seeding import derive_seed
 from sociable.engine.seats import Seat
 from sociable.engine.study import JudgingKind
 from sociable.judging.auditing.card import AuditAnswer, Breakdown, PeopleCard
+from sociable.judging.auditing.findings import count_causes
 from sociable.judging.auditing.known_answers import KnownAnswer, Said
 from sociable.judging.auditing.labelled_sets import LabelledSet
 from sociable.judging.auditing.plan import Ask
@@ -150,12 +151,15 @@ def make_people_kinds(source: LabelledSet) -> list[PeopleKind]:
     return [*pairs, *([PublishedRatings(source)] if source.ratings else [])]
 
 
-def make_people_card(kind: PeopleKind, asks: Sequence[Ask], answers: Mapping[str, AuditAnswer]) -> PeopleCard:
-    """How far a judge's ``answers``, by the name of what was asked, agree with people."""
+def make_people_card(
+    kind: PeopleKind, asks: Sequence[Ask], answers: Mapping[str, AuditAnswer], failures: Mapping[str, int] = {}
+) -> PeopleCard:
+    """How far a judge's ``answers``, by the name of what was asked, agree with people. ``failures`` as for other kinds."""
     given = [(ask, answers[ask.name]) for ask in asks if ask.name in answers]
     read = [(ask, answer) for ask, answer in given if answer.preference is not None]
-    labels = [kind.labels[ask.known.scenario] for ask in asks] if kind.labels else []
-    counts = [len(each) for each in labels] or [len(kind.ratings[ask.known.scenario]) for ask in asks]
+    # People among themselves: over everything that they judged, not only what most of them agree on.
+    labels = list(kind.labels.values())
+    counts = list(map(len, labels or kind.ratings.values()))
     card = PeopleCard(
         source=kind.name,
         layout=kind.layout,
@@ -163,6 +167,8 @@ def make_people_card(kind: PeopleKind, asks: Sequence[Ask], answers: Mapping[str
         people=max(counts, default=0),
         unread=len(given) - len(read),
         missing=len(asks) - len(given),
+        causes=count_causes([answer for _, answer in given], failures),
+        undecided=len(labels) - len(list(kind.list_known())) if labels else 0,
     )
     if not read:
         return card

@@ -35,7 +35,7 @@ _EXPLAINED = {
     AGAIN: "share of verdicts that changed when asked again; above .05 is a fault",
     OWN_FAMILY: "how much kinder it is to its own family than to another, where other judges made no difference",
     REORDERED: "share of verdicts that changed with the criteria in another order; above .05 is a fault",
-    UNREADABLE: "share of replies that could not be read; above .05 is a fault",
+    UNREADABLE: "share of what was asked of which no answer could be read; above .05 is a fault",
 }
 _SHOWN_IN_SUMMARY = (RIGHT, FIRST, "padded", INJECTION)
 
@@ -88,7 +88,7 @@ def _write(finding: Finding | Breakdown | None) -> str:
 
 def _list_faults(kind: KindCard) -> str:
     if not kind.findings:
-        return "nothing readable" if kind.asked else "not asked"
+        return "nothing readable" if kind.asked else "all calls failed" if kind.missing else "not asked"
     return name_faults(kind) or "none found"
 
 
@@ -136,16 +136,17 @@ def _show_people(card: JudgeCard) -> Iterator[Block]:
                 Column("First side", True, "share of the first side's preferences less the second's"),
             ],
             rows,
-            "95% intervals. Items on which no verdict has more than half of the people are left out.",
+            "95% intervals. About items on which no verdict has more than half of the people the judge is not asked: "
+            f"{', '.join(f'{each.undecided} of {each.source}' for each in pairs)}. People's own κ is over all items.",
         )
     for each in card.people:
         if each.by_dimension:
             yield _make_breakdown_table(
                 f"{each.source}: rank correlation with people's mean ratings", each.by_dimension, "Spearman's ρ"
             )
-        for count, what in ((each.unread, "replies could not be read"), (each.missing, "things could not be asked")):
+        for count, what in ((each.unread, "answers could not be read"), (each.missing, "things could not be asked")):
             if count:
-                yield Callout(f"{each.source}: {count} {what}.", Tone.WARNING)
+                yield Callout(f"{each.source}: {count} {what}: {'; '.join(each.causes)}.", Tone.WARNING)
 
 
 def _show_kind(kind: KindCard, judge: str) -> Iterator[Block]:
@@ -208,7 +209,11 @@ def _make_findings_table(findings: Sequence[Finding]) -> Table:
             Column("Items", True),
             Column("p", True),
             Column("adjusted", True, "after Benjamini and Hochberg, over all tests of the card"),
-            Column("Could have been found", True, "the smallest fault that is found in four of five audits of this size"),
+            Column(
+                "Could have been found",
+                True,
+                "how far beyond .9, .05 or 0 a fault must be, if it is the only one, for four of five audits like this to show it",
+            ),
             Column(""),
         ],
         rows,
@@ -235,17 +240,25 @@ def find_cards(folders: Sequence[Path], benchmark: str, version: str) -> dict[st
     """The newest card of each judge of a benchmark, in run folders or in folders beside them."""
     files = {file for folder in folders for file in folder.glob(f"{CARD_STEM}*.json")}
     files |= {file for parent in {folder.absolute().parent for folder in folders} for file in parent.glob(f"*/{CARD_STEM}*.json")}
-    found: dict[str, JudgeCard] = {}
+    cards = []
     for file in sorted(files):
         try:
-            card = load_card(file)
+            cards.append(load_card(file))
         except DataError as problem:
             log.warning("%s", problem)
-            continue
-        is_newer = card.judge not in found or found[card.judge].created < card.created
-        if (card.benchmark, card.version) == (benchmark, version) and is_newer:
-            found[card.judge] = card
+    found: dict[str, JudgeCard] = {}
+    for card in sorted(cards, key=lambda card: card.created):
+        if (card.benchmark, card.version) == (benchmark, version) and any(kind.findings for kind in card.kinds):
+            found[card.judge] = _add_kinds(card, found.get(card.judge))
     return found
+
+
+def _add_kinds(card: JudgeCard, earlier: JudgeCard | None) -> JudgeCard:
+    """A card with the kinds of an earlier audit, asked for in the same way, that found something where this one did not."""
+    if earlier is None or (earlier.digests.get("prompts"), earlier.sampling) != (card.digests.get("prompts"), card.sampling):
+        return card
+    kinds = {kind.kind: kind for kind in earlier.kinds} | {kind.kind: kind for kind in card.kinds if kind.findings}
+    return card.model_copy(update={"kinds": tuple(kinds.values())})
 
 
 def describe_judges(run: RunResult, cards: Mapping[str, JudgeCard]) -> str:
@@ -258,8 +271,15 @@ def describe_judges(run: RunResult, cards: Mapping[str, JudgeCard]) -> str:
         card = cards[judge]
         differs = _find_difference(manifest, card)
         figures = [_describe_kind(kind) for kind in card.kinds if any(run.estimate(metric) for metric in kind.metrics)]
+        figures += [f"{name}: {NOT_AUDITED}" for name in _list_kinds(run) if name not in {kind.kind for kind in card.kinds}]
         told.append(f"{judge} ({'; '.join([*(figures or [NOT_AUDITED]), *([differs] if differs else [])])})")
     return f"Judged by {', '.join(told)}." if told else ""
+
+
+def _list_kinds(run: RunResult) -> list[str]:
+    """The kinds of judging on which figures of a run rest."""
+    kinds = run.study.list_judging_kinds() if isinstance(run.study, JudgeAudited) else ()
+    return [kind.name for kind in kinds if any(run.estimate(metric) for metric in kind.metrics)]
 
 
 def _list_judges(manifest: Mapping[str, Any]) -> list[str]:

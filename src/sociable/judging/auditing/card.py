@@ -46,12 +46,19 @@ class Finding(Record):
     low: float | None = None
     high: float | None = None
     items: int
+    independent: float | None = None
+    """How many independent items these are worth: the effective sample size of a share, the clusters of a difference."""
+    error: float | None = None
+    """The standard error of a difference."""
+    bound: float | None = None
+    """The share beyond which there is a fault; None where any difference from 0 is one."""
     p: float | None = None
     """Of the test that there is no fault, one-sided where the value is a share; None where nothing can be tested."""
     adjusted: float | None = None
     """The same after Benjamini and Hochberg, over all tests of the card."""
     smallest: float | None = None
-    """The smallest fault that this audit would have found in four of five times, at 5% and without the adjustment."""
+    """The smallest fault that this audit would have lit up in four of five times, were it the only one: how far beyond the
+    ``bound``, or from 0. None: none would have been, with so few items."""
     lit: bool = False
     """Whether it is a fault: ``adjusted`` is at most ``FALSE_ALARMS``."""
 
@@ -73,9 +80,11 @@ class KindCard(Record):
     metrics: tuple[str, ...]
     asked: int
     unread: int
-    """Answers that could not be read. Where none could there are no findings."""
+    """Things asked about of which no answer could be read, of a pair in one order at least. Where it is all, nothing is found."""
     missing: int = 0
     """What could not be asked, because the call failed."""
+    causes: tuple[str, ...] = ()
+    """The most frequent reasons of both, with how often each occurred."""
     findings: tuple[Finding, ...] = ()
     by_damage: tuple[Breakdown, ...] = ()
     by_size: tuple[Breakdown, ...] = ()
@@ -99,6 +108,9 @@ class PeopleCard(Record):
     """The most people on one item."""
     unread: int
     missing: int = 0
+    causes: tuple[str, ...] = ()
+    undecided: int = 0
+    """Items on which no verdict has more than half of the people, and about which the judge is not asked."""
     agreement: Breakdown | None = None
     """The share of items on which it gives the verdict of most people."""
     kappa: Breakdown | None = None

@@ -6,8 +6,7 @@ as in ``statistics.paired`` (sign flips of whole clusters, bootstrap limits); sh
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
@@ -19,6 +18,7 @@ from sociable.judging.auditing.known_answers import KnownAnswer
 from sociable.judging.auditing.plan import Ask, Part
 from sociable.statistics.intervals import Interval, estimate_mean, measure_effective_size
 from sociable.statistics.paired import compare_paired
+from sociable.statistics.power import POWER, count_fewest_clusters
 
 FALSE_ALARMS = 0.05
 """The share of false alarms that is promised among the faults that cards show."""
@@ -26,19 +26,24 @@ RIGHT_WANTED = 0.9
 """A judge that is right less often has a fault."""
 CHANGED_BORNE = 0.05
 """A judge that changes more of its verdicts when asked again has a fault, and one of whose replies more cannot be read."""
-POWER = 0.8
 
 RIGHT, FIRST, UNREADABLE = "right", "first side", "unreadable"
 INJECTION, AGAIN, REORDERED = "told what to say", "asked again", "criteria in another order"
 OWN_FAMILY = "own family"
 
 
-def make_kind_card(kind: str, metrics: Sequence[str], asks: Sequence[Ask], answers: Mapping[str, AuditAnswer]) -> KindCard:
-    """What one judge's ``answers``, by the name of what was asked, say; p-values are not adjusted yet (``adjust``)."""
+def make_kind_card(
+    kind: str, metrics: Sequence[str], asks: Sequence[Ask], answers: Mapping[str, AuditAnswer], failures: Mapping[str, int] = {}
+) -> KindCard:
+    """What one judge's ``answers``, by the name of what was asked, say; p-values are not adjusted yet (``adjust``).
+
+    ``failures`` are the reasons for which something could not be asked this time, with how often each occurred.
+    """
     given = [answers[ask.name] for ask in asks if ask.name in answers]
     read = {answer.name: answer for answer in given if answer.preference is not None}
     asked, unread = len(given), len(given) - len(read)
-    empty = KindCard(kind=kind, metrics=tuple(metrics), asked=asked, unread=unread, missing=len(asks) - asked)
+    causes = count_causes(given, failures)
+    empty = KindCard(kind=kind, metrics=tuple(metrics), asked=asked, unread=unread, missing=len(asks) - asked, causes=causes)
     if not read:
         return empty
     known = [ask for ask in asks if ask.part is Part.KNOWN and ask.name in read]
@@ -71,20 +76,59 @@ def make_kind_card(kind: str, metrics: Sequence[str], asks: Sequence[Ask], answe
     )
 
 
+MOST_CAUSES = 3
+LONGEST_CAUSE = 200
+
+
+def count_causes(given: Iterable[AuditAnswer], failures: Mapping[str, int]) -> tuple[str, ...]:
+    """The most frequent reasons why something could not be read or asked."""
+    unread = Counter(answer.reason[:LONGEST_CAUSE] for answer in given if answer.preference is None)
+    both = unread + Counter({reason[:LONGEST_CAUSE]: count for reason, count in failures.items()})
+    return tuple(f"{count} × {reason}" for reason, count in both.most_common(MOST_CAUSES))
+
+
 def adjust(kinds: Sequence[KindCard]) -> tuple[KindCard, ...]:
-    """The same with p-values adjusted over all tests of the card, and faults lit."""
+    """The same with p-values adjusted over all tests of the card, faults lit, and the smallest that could have been."""
     from scipy.stats import false_discovery_control  # type: ignore[import-untyped]
 
     tested = [finding.p for kind in kinds for finding in kind.findings if finding.p is not None]
     adjusted = iter(false_discovery_control(tested) if tested else ())
+    # A fault that is the only one must have a p-value as small as this.
+    level = FALSE_ALARMS / max(1, len(tested))
 
     def decide(finding: Finding) -> Finding:
         if finding.p is None:
             return finding
         value = float(next(adjusted))
-        return finding.model_copy(update={"adjusted": value, "lit": value <= FALSE_ALARMS})
+        smallest = _find_smallest(finding, level)
+        return finding.model_copy(update={"adjusted": value, "lit": value <= FALSE_ALARMS, "smallest": smallest})
 
     return tuple(kind.model_copy(update={"findings": tuple(map(decide, kind.findings))}) for kind in kinds)
+
+
+def _find_smallest(finding: Finding, level: float) -> float | None:
+    """The smallest fault that is found with ``POWER`` by the finding's test at this level; None where none is."""
+    from scipy.stats import beta, binom
+
+    if finding.independent is None:
+        return None
+    size = round(finding.independent)
+    if finding.bound is not None:
+        # Exact: the counts that reject, and the share that brings them about often enough.
+        if finding.row == RIGHT:
+            most = int(binom.ppf(level, size, finding.bound)) - 1
+            return None if most < 0 else finding.bound - float(beta.ppf(1 - POWER, most + 1, size - most))
+        least = int(binom.isf(level, size, finding.bound)) + 1
+        return None if least > size else float(beta.ppf(POWER, least, size - least + 1)) - finding.bound
+    # So many clusters must move the same way for sign flips to reject.
+    moved = count_fewest_clusters(level)
+    if size < moved or finding.error is None:
+        return None
+    normal = NormalDist()
+    by_spread = (normal.inv_cdf(1 - level / 2) + normal.inv_cdf(POWER)) * finding.error
+    # Where clusters hardly vary: each that moves does so by one item, as far as can be.
+    by_moving = float(beta.ppf(POWER, moved, size - moved + 1)) * size / finding.items
+    return max(by_spread, min(by_moving, 1.0))
 
 
 def _test_share(
@@ -100,9 +144,7 @@ def _test_share(
 
         count, whole = found.value * size, round(size)
         p = float(binom.cdf(round(count), whole, bound) if below else binom.sf(round(count) - 1, whole, bound))
-    spread = math.sqrt(bound * (1 - bound) / size) if size else None
-    smallest = _detectable(spread, one_sided=True) if spread else None
-    return Finding(row=row, bias=bias, **_limits(found), items=len(values), p=p, smallest=smallest)
+    return Finding(row=row, bias=bias, **_limits(found), items=len(values), independent=size, bound=bound, p=p)
 
 
 def _test_first_side(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
@@ -120,7 +162,7 @@ def _test_alterations(
     ways: dict[str, list[Ask]] = defaultdict(list)
     for ask in asks:
         # A control, and what stands for one, is compared with, and is no alteration itself.
-        if ask.part is part and (ask.control or ask.known.golden):
+        if ask.part is part and (ask.control or (part is Part.ALTERED and ask.known.golden)):
             ways[ask.way].append(ask)
     for way, own in ways.items():
         if part is Part.LANGUAGE:
@@ -186,41 +228,10 @@ def _test_difference(
         low=found.low,
         high=found.high,
         items=found.cases,
+        independent=found.clusters,
+        error=found.spread.standard_error if found.spread else None,
         p=found.p_value,
-        smallest=_find_smallest_difference(before, after, clusters) if found.cases else None,
     )
-
-
-def _find_smallest_difference(
-    before: Mapping[str, float], after: Mapping[str, float], clusters: Mapping[str, str]
-) -> float | None:
-    """The smallest mean difference that the sign flips would have found.
-
-    By the spread of the clusters' sums; where they hardly vary, as much as it takes that so many clusters move as a test by sign
-    flips needs, six, each by one item as much as can be.
-    """
-    sums: dict[str, float] = defaultdict(float)
-    for name in before:
-        sums[clusters[name]] += after[name] - before[name]
-    count = len(sums)
-    if count < FEWEST_MOVED:
-        return None
-    from scipy.stats import beta
-
-    mean = math.fsum(sums.values()) / count
-    spread = math.sqrt(math.fsum((each - mean) ** 2 for each in sums.values()) / (count - 1) * count) / len(before)
-    moved = float(beta.ppf(POWER, FEWEST_MOVED, count - FEWEST_MOVED + 1)) * count / len(before)
-    return max(_detectable(spread, one_sided=False), min(moved, 1.0))
-
-
-FEWEST_MOVED = 6
-"""The clusters that must move the same way for a two-sided test by sign flips to reject at 5%: 2 / 2**6 is 0.03."""
-
-
-def _detectable(error: float, *, one_sided: bool) -> float:
-    """The difference that is found with ``POWER`` at 5%, for an estimate with this standard error."""
-    normal = NormalDist()
-    return (normal.inv_cdf(0.95 if one_sided else 0.975) + normal.inv_cdf(POWER)) * error
 
 
 def _limits(found: Interval) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,7 +77,13 @@ def read_labelled_set(path: Path) -> LabelledSet:
     raws = list(read_records(path, None))
     fields = raws[0].value if raws and isinstance(raws[0].value, dict) else {}
     if "annotator1" in fields:
-        return LabelledSet(path.stem, "PandaLM", pairs=[_read_pandalm(raw) for raw in raws])
+        pairs = [_read_pandalm(raw) for raw in raws]
+        seen: set[str] = set()
+        for raw, pair in zip(raws, pairs, strict=True):
+            if pair.id in seen:
+                raise DataError(raw.place, "idx", f"'{pair.id}' stands in this file already")
+            seen.add(pair.id)
+        return LabelledSet(path.stem, "PandaLM", pairs=pairs)
     if {"output_1", "output_2", "label"} <= fields.keys():
         return LabelledSet(path.parent.name, "LLMBar", pairs=[_read_llmbar(raw) for raw in raws])
     raise InputError(f"{path}: no set of texts that people have judged. Expected {LAYOUTS}.")
@@ -108,7 +115,7 @@ def _read_pandalm(raw: RawRecord) -> LabelledPair:
     labels = []
     for name, given in (record.model_extra or {}).items():
         if name.startswith("annotator"):
-            if given not in _PREFERENCES:
+            if not isinstance(given, int) or given not in _PREFERENCES:
                 raise DataError(raw.place, name, f"expected 0 (neither), 1 or 2, found {str(given)[:40]!r}")
             labels.append(_PREFERENCES[given])
     if not labels:
@@ -145,7 +152,7 @@ def _read_faireval(folder: Path) -> Iterator[LabelledPair]:
     review = folder / "review" / _FAIREVAL_REVIEW
     try:
         labels = review.read_text(encoding="utf-8").split()
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{review}: cannot be read: {error}. FairEval's verdicts of people are in it.") from None
     if {len(each) for each in raws} != {len(labels)}:
         counts = ", ".join(f"{len(each)} in {file.name}" for each, file in zip(raws, files, strict=True))
@@ -204,7 +211,10 @@ def _read_rewards(where: str, annotation: _Annotation, place: int) -> Mapping[st
     """One person's ratings of the participant at ``place``: ``[overall, {dimension: rating}]``, as SOTOPIA stores rewards."""
     try:
         _, ratings = annotation.rewards[place]
-        return {_DIMENSIONS[name]: float(value) for name, value in ratings.items() if name in _DIMENSIONS}
+        found = {_DIMENSIONS[name]: float(value) for name, value in ratings.items() if name in _DIMENSIONS}
+        if not all(map(isfinite, found.values())):
+            raise ValueError("a rating is no number")
+        return found
     except (IndexError, TypeError, ValueError, AttributeError):
         expected = "expected for every agent [overall, {dimension: rating}]"
         raise DataError(where, "rewards", expected) from None
