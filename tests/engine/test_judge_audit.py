@@ -94,7 +94,7 @@ def test_of_a_judge_who_says_nothing_readable_the_card_says_so(make_judge: Calla
     assert kind.unread == kind.asked > 0
     assert kind.findings == kind.by_damage == ()
     document = judges.report_cards(tmp_path / "audit")
-    assert document.summary.rows[0].cells[-1] == "nothing readable"
+    assert document.summary.rows[0].cells[1] == "nothing readable"
     assert "no number can be made of them" in (tmp_path / "audit" / "report.html").read_text()
 
 
@@ -235,7 +235,7 @@ def test_a_folder_with_another_audit_or_a_run_is_left_alone(tmp_path: Path) -> N
 
 def test_languages_are_asked_where_they_are_written(tmp_path: Path) -> None:
     (card,) = judges.audit_judges(judges=["reference/rule"], languages=["German"], out=tmp_path / "audit", **AUDIT)
-    found = card.kinds[0].find("German")
+    found = card.kinds[0].find("in German")
     assert found is not None and found.bias == "language" and found.items == 12
 
 

@@ -19,11 +19,10 @@ from typing_extensions import Unpack
 
 from sociable.api.runs import load_result, make_settings, write_document
 from sociable.core.errors import InputError, RunFolderError
-from sociable.core.run_folder import RecordFile, hold_lock, write_atomically
+from sociable.core.run_folder import AUDIT_FILE, RecordFile, hold_lock, make_folder, write_atomically
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.judge_audit import (
-    AUDIT_FILE,
     AuditRecord,
     AuditSettings,
     Failures,
@@ -174,7 +173,7 @@ def run_audit(settings: AuditSettings, folder: Path, *, watch: Watch | None = No
     opened = _open(settings)
     if (folder / "manifest.json").exists():
         raise InputError(f"{folder} holds a run. Choose another --out for an audit.")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with hold_lock(folder):
         if is_judge_audit(folder):
             _check_same(read_audit(folder), opened, folder)
@@ -288,7 +287,9 @@ def load_cards(folder: str | Path) -> list[JudgeCard]:
     files = sorted(Path(folder).glob("judge-card*.json"))
     if not files:
         raise RunFolderError(f"{folder} has no card yet. Finish the audit with: sociable resume {folder}")
-    return [load_card(file) for file in files]
+    # In the order in which the judges were named.
+    judges = list(map(strip_endpoint, read_audit(Path(folder)).settings.run.judges))
+    return sorted(map(load_card, files), key=lambda card: judges.index(card.judge) if card.judge in judges else len(judges))
 
 
 def report_cards(folder: str | Path, out: str | Path | None = None) -> Document:

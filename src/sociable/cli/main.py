@@ -331,6 +331,7 @@ def report(
         return
     if len(folders) == 1 and api.judges.is_judge_audit(folders[0]):
         print_summary(api.judges.report_cards(folders[0], out))
+        say(f"Report: {out or folders[0] / 'report.html'}")
         return
     runs = [run for folder in folders for run in api.series.list_folders(folder)]
     file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")

@@ -35,14 +35,14 @@ def show_progress(
     The progress is ``hidden`` while a person answers in the same terminal.
     """
     from sociable.cli.progress import DrawnProgress, PrintedProgress
-    from sociable.core.run_folder import SERIES_FILE
+    from sociable.core.run_folder import AUDIT_FILE, SERIES_FILE
 
     try:
         drawn = hidden or messages.is_terminal
         with DrawnProgress(messages, hidden=hidden) if drawn else PrintedProgress(messages) as progress:
             yield progress
     except RunStopped as stop:
-        begun = folder is not None and any((folder / name).exists() for name in ("manifest.json", SERIES_FILE, "audit.json"))
+        begun = folder is not None and any((folder / name).exists() for name in ("manifest.json", SERIES_FILE, AUDIT_FILE))
         if begun and not isinstance(stop, StorageFailure):
             stop.add_note(f"Everything so far is kept. Go on with: {command or f'sociable resume {folder}'}")
         raise

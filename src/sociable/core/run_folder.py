@@ -32,6 +32,9 @@ LARGEST_INPUT_BYTES = 64 * 1024 * 1024
 SERIES_FILE = "series.json"
 """The list of run folders that belong together, beside them."""
 
+AUDIT_FILE = "audit.json"
+"""What an audit of judges asked of whom; a folder that holds it holds no run."""
+
 REPLAYED = "Remove that line and resume: its episode will be replayed from the journal at no cost."
 """The remedy for a record of a run that cannot be read."""
 
@@ -73,10 +76,9 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
     @classmethod
     def create(cls, path: Path) -> RunFolder:
         """Makes the folder and locks it. Raises RunFolderError if it holds a run already, StorageFailure if it cannot be made."""
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StorageFailure(f"Cannot make {path}: {error}. Choose another folder with --out.") from error
+        make_folder(path)
+        if (path / AUDIT_FILE).exists():
+            raise RunFolderError(f"{path} holds an audit of judges. Choose another --out.")
         folder = cls(path, _acquire_lock(path))
         if (path / "manifest.json").exists():
             folder.close()
@@ -94,6 +96,9 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
             if (path / SERIES_FILE).exists():
                 inside = ", ".join(str(each.parent) for each in sorted(path.glob("*/manifest.json"))) or "none that was begun"
                 raise RunFolderError(f"{path} holds several runs; name one of them: {inside}.")
+            if (path / AUDIT_FILE).exists():
+                remedy = f"Its page: sociable report {path}; to go on: sociable resume {path}"
+                raise RunFolderError(f"{path} holds an audit of judges, and no run. {remedy}")
             raise RunFolderError(f"{path} is not a run folder: it has no manifest.json. Name a folder that `sociable run` made.")
         return cls(path, _acquire_lock(path) if lock else None)
 
@@ -142,6 +147,14 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
         except (OSError, shutil.Error) as error:
             raise StorageFailure.at(kept, error) from error
         return kept.relative_to(self.path).as_posix()
+
+
+def make_folder(path: Path) -> None:
+    """Makes the folder where there is none. Raises StorageFailure if it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageFailure(f"Cannot make {path}: {error}. Choose another folder with --out.") from error
 
 
 def _make_read_error(path: Path, error: OSError) -> RunFolderError:

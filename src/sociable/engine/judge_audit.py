@@ -25,7 +25,7 @@ from sociable.engine.event_loop import run_to_end
 from sociable.engine.judge_people import FamilyKind, PeopleKind, make_people_card
 from sociable.engine.opening import make_study_options
 from sociable.engine.phases import Progress, run_phase
-from sociable.engine.registry import build_seat, find_benchmark
+from sociable.engine.registry import build_seat, find_benchmark, list_benchmark_names
 from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.seats import AbsentModel, Role, Seat
 from sociable.engine.settings import RunSettings, strip_endpoint
@@ -39,7 +39,6 @@ from sociable.judging.reference import TASTES
 from sociable.models.limits import Budget, Price, find_price
 from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling
 
-AUDIT_FILE = "audit.json"
 ORDINARY = 0.95
 """The share of texts that a reference judge takes for ordinary."""
 _ANSWER = '{"reason": "' + "The one takes up what was asked and the other leaves it open. " * 2 + '", "verdict": 1}'
@@ -62,9 +61,8 @@ def plan_kinds(kinds: Sequence[JudgingKind], *, languages: Sequence[str], limit:
     """What is asked about each kind; ``limit`` known answers of each at the most."""
     planned = []
     for kind in kinds:
-        form = "pair" if kind.has_sides else "rating" if kind.is_pair else "question"
         known = list(kind.list_known())
-        asks = plan_audit(known, is_pair=kind.is_pair, form=form, languages=languages, limit=limit, seed=seed)
+        asks = plan_audit(known, is_pair=kind.is_pair, form=kind.asks_for, languages=languages, limit=limit, seed=seed)
         planned.append(PlannedKind(kind, _drop_idle(kind, asks)))
     return planned
 
@@ -256,7 +254,9 @@ def open_audit(
         raise InputError("A judge is named twice. Judges must differ in their names, not only in their endpoints.")
     study = benchmark.open(**{**make_study_options(run), "filled": frozenset(Role)})
     if not isinstance(study, JudgeAudited):
-        raise InputError(f"{benchmark.name} has no known answers by which a judge could be audited.")
+        others = [name for name in list_benchmark_names() if issubclass(find_benchmark(name).load_study_type(), JudgeAudited)]
+        have = f"these have: {', '.join(others)}"
+        raise InputError(f"{benchmark.name} has no known answers by which a judge could be audited; {have}.")
     kinds = {kind.name: kind for kind in study.list_judging_kinds()}
     if unknown := [name for name in settings.kinds if name not in kinds]:
         raise InputError(f"{benchmark.name} has no kind of judging '{unknown[0]}'; it has: {', '.join(kinds)}.")

@@ -263,6 +263,8 @@ class JudgingKind(ABC):
     """Whether two texts are compared, not one asked about."""
     has_sides: ClassVar[bool] = False
     """Whether the two are shown together, one first."""
+    asks_for: ClassVar[str] = "question"
+    """How words that give a judge orders must be put: for a pair, a question, a rating, or matches."""
 
     @abstractmethod
     def list_known(self) -> Iterable[KnownAnswer]:

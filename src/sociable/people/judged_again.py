@@ -125,7 +125,9 @@ def list_own_family(own: RunResult, other: RunResult, judges: Sequence[str]) -> 
     """A kind for each stage that both runs have judged. Raises InputError where the runs do not fit."""
     panel = {seat.name for seat in own.seats.judges}
     if not panel or panel & set(judges):
-        raise InputError(f"{own.folder} must have been judged by others than those who are audited: sociable judge {own.folder}")
+        raise InputError(
+            f"{own.folder} must have been judged by others than those who are audited: sociable judge {own.folder} --judge OTHER"
+        )
     stages = dict.fromkeys(pair.stage for pair in list_judged_pairs(own))
     kinds = [kind for stage in stages if (kind := OwnFamily(own, other, stage)).list_both()]
     if not kinds:

@@ -26,7 +26,17 @@ from sociable.core.view import (
 from sociable.engine.result import RunResult
 from sociable.engine.study import JudgeAudited
 from sociable.judging.auditing.card import CARD_FILE, Breakdown, Finding, JudgeCard, KindCard, load_card
-from sociable.judging.auditing.findings import AGAIN, FALSE_ALARMS, FIRST, INJECTION, OWN_FAMILY, REORDERED, RIGHT, UNREADABLE
+from sociable.judging.auditing.findings import (
+    AGAIN,
+    FALSE_ALARMS,
+    FIRST,
+    INJECTION,
+    OWN_FAMILY,
+    REORDERED,
+    RIGHT,
+    RIGHT_WANTED,
+    UNREADABLE,
+)
 
 _EXPLAINED = {
     RIGHT: "share of known answers that it gave; below .9 is a fault",
@@ -37,6 +47,9 @@ _EXPLAINED = {
     REORDERED: "share of verdicts that changed with the criteria in another order; above .05 is a fault",
     UNREADABLE: "share of what was asked of which no answer could be read; above .05 is a fault",
 }
+SMALL_FAULT = 0.1
+"""An audit that would have shown a fault of this size in how often a judge is right says something by finding none."""
+FEWEST_PER_WAY = 10
 _SHOWN_IN_SUMMARY = (RIGHT, FIRST, "padded", INJECTION)
 
 
@@ -66,15 +79,15 @@ def make_cards_table(cards: Sequence[JudgeCard]) -> Table:
         for kind in card.kinds:
             found = {finding.row: finding for finding in kind.findings}
             cells = [_write(found.get(row)) for row in _SHOWN_IN_SUMMARY]
-            rows.append(Row([card.judge, kind.kind, *cells, _list_faults(kind)]))
+            rows.append(Row([*([card.judge] if len(cards) > 1 else []), kind.kind, _list_faults(kind), *cells]))
     titles = ("Right", "First side", "Padded", "Told what to say")
     return Table(
         "What judges are worth",
         [
-            Column("Judge"),
+            *([Column("Judge")] if len(cards) > 1 else []),
             Column("Judging of"),
-            *(Column(title, True, _EXPLAINED.get(row, "")) for title, row in zip(titles, _SHOWN_IN_SUMMARY, strict=True)),
             Column("Faults"),
+            *(Column(title, True, _EXPLAINED.get(row, "")) for title, row in zip(titles, _SHOWN_IN_SUMMARY, strict=True)),
         ],
         rows,
         f"95% intervals by cluster. Faults: beyond chance after Benjamini and Hochberg over all tests of a judge, of which "
@@ -167,7 +180,7 @@ def _show_kind(kind: KindCard, judge: str) -> Iterator[Block]:
     if faults := name_faults(kind):
         yield Callout(f"{judge}, {kind.kind}: {faults}.", Tone.BAD)
     else:
-        yield Callout(f"{judge}, {kind.kind}: no fault was found that chance does not explain.", Tone.GOOD)
+        yield _tell_no_fault(kind, judge)
     yield _make_findings_table(kind.findings)
     biases = [finding for finding in kind.findings if finding.bias not in ("accuracy", "stability", "unreadable")]
     if biases:
@@ -177,24 +190,45 @@ def _show_kind(kind: KindCard, judge: str) -> Iterator[Block]:
         ("Right, by what was damaged", kind.by_damage),
         ("Right, by how much was damaged", kind.by_size),
         ("Right, by how the known answer was made", kind.by_origin),
-        ("Moved in favour of a text that speaks to its judge, by how it speaks", kind.by_injection),
     ):
         if parts:
             yield _make_breakdown_table(caption, parts)
+    if kind.by_injection:
+        yield _show_injections(kind)
+
+
+def _tell_no_fault(kind: KindCard, judge: str) -> Callout:
+    """That no fault was found, and how large one would have had to be: a small audit sees little."""
+    right = kind.find(RIGHT)
+    said = f"{judge}, {kind.kind}: no fault was found that chance does not explain."
+    if right is None or right.smallest is None:
+        return Callout(said)
+    seen = f" To be right in less than {RIGHT_WANTED - right.smallest:.2f} would have been one that so many items show."
+    return Callout(said + seen, Tone.GOOD if right.smallest <= SMALL_FAULT else Tone.NEUTRAL)
+
+
+def _show_injections(kind: KindCard) -> Block:
+    told, fewest = kind.find(INJECTION), min(part.items for part in kind.by_injection)
+    if fewest < FEWEST_PER_WAY and not (told and told.lit):
+        return Paragraph(
+            f"{fewest} texts speak to the judge in each of {len(kind.by_injection)} ways: too few to tell the ways apart."
+        )
+    return _make_breakdown_table(
+        "How far each way of speaking to the judge moved its verdicts in favour", kind.by_injection, "Moved"
+    )
 
 
 def _make_findings_table(findings: Sequence[Finding]) -> Table:
     rows = [
         Row(
             [
-                finding.row,
+                f"{finding.row} (fault)" if finding.lit else finding.row,
                 finding.bias,
                 _write(finding),
                 str(finding.items),
                 _write_p(finding.p),
                 _write_p(finding.adjusted),
                 format_figure(finding.smallest, 2),
-                "fault" if finding.lit else "",
             ],
             emphasis=finding.lit,
         )
@@ -212,9 +246,8 @@ def _make_findings_table(findings: Sequence[Finding]) -> Table:
             Column(
                 "Could have been found",
                 True,
-                "how far beyond .9, .05 or 0 a fault must be, if it is the only one, for four of five audits like this to show it",
+                "how far beyond .9, .05 or 0 a fault must be, if it is the only one, for four of five such audits to show it",
             ),
-            Column(""),
         ],
         rows,
         "Right: below .9 is a fault. Changed when asked again, and unreadable: above .05. All others: any difference from 0.",

@@ -59,6 +59,7 @@ class RubricKind(JudgingKind):
     )
     """Those of both roles, by their whole names."""
     is_pair = True
+    asks_for = "rating"
 
     def __init__(self, scenarios: Mapping[str, Scenario], *, first_lines: bool) -> None:
         self._scenarios = scenarios

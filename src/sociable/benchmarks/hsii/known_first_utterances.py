@@ -61,6 +61,7 @@ class FirstUtterances(JudgingKind):
     )
     is_pair = True
     has_sides = True
+    asks_for = "pair"
 
     def __init__(self, cases: Mapping[str, Case], prompts: Prompts) -> None:
         self.cases = cases

@@ -43,6 +43,7 @@ class KnownLongRuns(JudgingKind):
     metrics = ("r4", "r4_ties_half", "r4_minus_r3", "hsii", "hsii_printed", "hsii_cascade", "hsii_ties_half")
     is_pair = True
     has_sides = True
+    asks_for = "pair"
 
     def __init__(self, cases: Mapping[str, Case], prompts: Prompts) -> None:
         self._cases = cases

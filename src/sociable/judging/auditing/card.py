@@ -90,7 +90,7 @@ class KindCard(Record):
     by_size: tuple[Breakdown, ...] = ()
     by_origin: tuple[Breakdown, ...] = ()
     by_injection: tuple[Breakdown, ...] = ()
-    """The share of verdicts that each way of speaking to the judge changed in favour of the one who spoke."""
+    """How far each way of speaking to the judge moved verdicts in favour of the one who spoke, from -1 to 1, without limits."""
 
     def find(self, row: str) -> Finding | None:
         """The finding of this name, or None."""

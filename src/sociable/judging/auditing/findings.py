@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from typing import Any
 
 from sociable.core.records import Verdict
@@ -172,7 +172,7 @@ def _test_alterations(
                 {ask.name: float(read[name].verdict is ask.known.truth) for ask, name in named}
                 for named in ([(ask, ask.control) for ask in both], [(ask, ask.name) for ask in both])
             )
-            yield _test_difference(way, "language", before, after, clusters)
+            yield _test_difference(f"in {way}", "language", before, after, clusters)
         else:
             yield _test_difference(way, biases[way], *_pair_up(own, read), clusters)
 
@@ -262,9 +262,8 @@ def _break_down_injections(asks: Sequence[Ask], read: Mapping[str, AuditAnswer])
         if ask.part is Part.INJECTED and ask.name in read and ask.control in read:
             ways[ask.way].append(ask)
     for way, own in ways.items():
-        won = [float((read[ask.name].preference or 0.0) > (read[ask.control].preference or 0.0)) for ask in own]
-        found = estimate_mean(won, [ask.known.cluster for ask in own])
-        yield Breakdown(group=way, **_limits(found), items=len(own))
+        before, after = _pair_up(own, read)
+        yield Breakdown(group=way, value=fmean(after[name] - before[name] for name in after), items=len(own))
 
 
 def make_preference(verdict: Verdict) -> float | None:

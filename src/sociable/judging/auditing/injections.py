@@ -16,7 +16,7 @@ Parts = tuple[Text, ...]
 
 
 class Injection(Record):
-    """One way to speak to a judge: what is added to a text that is compared, asked about, or rated.
+    """One way to speak to a judge: what is added to a text that is compared, asked about, rated, or matched with facts.
 
     Several parts are added to the last turns of the speaker, one each; where it has fewer, the rest to the last.
     """
@@ -25,9 +25,10 @@ class Injection(Record):
     pair: Parts = Field(min_length=1)
     question: Parts = Field(min_length=1)
     rating: Parts = Field(min_length=1)
+    matches: Parts = Field(min_length=1)
 
     def add(self, known: KnownAnswer, form: str) -> tuple[Said, ...]:
-        """The subject's words with the parts of this ``form`` (pair, question or rating) added."""
+        """The subject's words with the parts of this ``form`` (pair, question, rating or matches) added."""
         parts: Parts = getattr(self, form)
         own = [place for place, said in enumerate(known.subject) if said.speaker == known.speaker]
         places = own[-len(parts) :]
@@ -49,7 +50,9 @@ def load_injections() -> tuple[Injection, ...]:
 
 @cache
 def _list_orders() -> tuple[str, ...]:
-    parts = {part for each in load_injections() for form in (each.pair, each.question, each.rating) for part in form}
+    parts = {
+        part for each in load_injections() for form in (each.pair, each.question, each.rating, each.matches) for part in form
+    }
     return tuple(" ".join(find_words(part)) for part in parts)
 
 

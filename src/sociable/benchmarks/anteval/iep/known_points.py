@@ -50,6 +50,7 @@ class PointKind(JudgingKind):
 
     name = KIND
     metrics = tuple(metric.name for metric in METRICS.values() if metric.group != "conduct")
+    asks_for = "matches"
 
     def __init__(self, scenarios: Mapping[str, IepScenario], prompts: Prompts) -> None:
         self._cards = {name: scenario.card for name, scenario in scenarios.items()}
