@@ -76,8 +76,13 @@ def test_demo_ends_with_the_readmes_table_and_the_path_of_a_report(
     assert shown[-1] == "No language model is shown beside them: the weights cannot be fetched."
     assert shown[-2].startswith("Report: runs/demo-hsii-")
     assert Path(shown[-2].removeprefix("Report: ")).stat().st_size > 10_000
-    assert len(tables) == 1
-    assert tables[0] in README.read_text(encoding="utf-8")
+    readme = README.read_text(encoding="utf-8")
+    assert len(tables) == 2, "the agents, and the ablest of them once more, judged by a judge that errs"
+    assert tables[0] in readme
+    shown_card = "\n".join(shown).partition("What judges are worth\n\n")[2].partition("\n\n95%")[0]
+    assert shown_card.rstrip() in readme
+    judged = "\n".join(shown).rpartition("Judged by reference/rule@0.2 ")[2]
+    assert "right \nin 0.76" in judged or "right in 0.76" in judged
 
 
 def test_demos_second_part_has_the_rows_of_the_readme(
@@ -91,8 +96,8 @@ def test_demos_second_part_has_the_rows_of_the_readme(
         f"python:a.py:f, a language model in this process, on a few cases of {name}:" for name in ("hsii", "agentsense")
     ]
     readme = squeeze(README.read_text(encoding="utf-8"))
-    assert len(tables) == 3
-    for table in tables[1:]:
+    assert len(tables) == 4
+    for table in tables[2:]:
         reference_rows, own_row = re.split(r"\n(?=python:)", table)
         # The width of a column may be that of the model's figure.
         assert squeeze(reference_rows) in readme

@@ -62,7 +62,8 @@ def test_reports_say_that_scenes_were_made_with_reference_residents(tmp_path: Pa
     assert published[-1].cells[:3] == ["GPT-4 GA + TDP (paper)", "0.812", "0.748"]
     assert len(table(by_type, "By the conversation").rows) == 5
     assert len(table(by_condition, "Conditions met").rows) == 3 + 3 + 3 + 2 + 4
-    scenes = document.sections[-1]
+    *_, scenes, judges = document.sections
+    assert judges.title == "Judges"
     case = next(block for block in scenes.blocks if isinstance(block, Case))
     assert "made with reference residents" in [tag.text for tag in case.tags]
     shown = json.dumps([str(block) for block in case.blocks])
