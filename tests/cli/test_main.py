@@ -81,8 +81,8 @@ def test_demo_ends_with_the_readmes_table_and_the_path_of_a_report(
     assert tables[0] in readme
     shown_card = "\n".join(shown).partition("What judges are worth\n\n")[2].partition("\n\n95%")[0]
     assert shown_card.rstrip() in readme
-    judged = "\n".join(shown).rpartition("Judged by reference/rule@0.2 ")[2]
-    assert "right \nin 0.76" in judged or "right in 0.76" in judged
+    judged = " ".join("\n".join(shown).rpartition("Judged by reference/rule@0.2 ")[2].split())
+    assert judged.startswith("(first utterance: right in 0.76 [0.70, 0.81] of 200 known answers")
 
 
 def test_demos_second_part_has_the_rows_of_the_readme(
