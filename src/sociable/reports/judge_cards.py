@@ -80,7 +80,7 @@ def make_cards_table(cards: Sequence[JudgeCard]) -> Table:
             found = {finding.row: finding for finding in kind.findings}
             cells = [_write(found.get(row)) for row in _SHOWN_IN_SUMMARY]
             rows.append(Row([*([card.judge] if len(cards) > 1 else []), kind.kind, _list_faults(kind), *cells]))
-    titles = ("Right", "First side", "Padded", "Told what to say")
+    titles = ("Right", "First side", "Padded", "Orders")
     return Table(
         "What judges are worth",
         [
