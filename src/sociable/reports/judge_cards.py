@@ -181,7 +181,7 @@ def _show_kind(kind: KindCard, judge: str) -> Iterator[Block]:
         yield Callout(f"{judge}, {kind.kind}: {faults}.", Tone.BAD)
     else:
         yield _tell_no_fault(kind, judge)
-    yield _make_findings_table(kind.findings)
+    yield make_findings_table(kind.findings)
     biases = [finding for finding in kind.findings if finding.bias not in ("accuracy", "stability", "unreadable")]
     if biases:
         marks = [Mark(finding.row, finding.value, finding.low, finding.high) for finding in biases]
@@ -218,7 +218,7 @@ def _show_injections(kind: KindCard) -> Block:
     )
 
 
-def _make_findings_table(findings: Sequence[Finding]) -> Table:
+def make_findings_table(findings: Sequence[Finding]) -> Table:
     rows = [
         Row(
             [
