@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sociable.api.runs import load_study
-from sociable.engine.judge_audit import ask_judges, plan_kinds
+from sociable.engine.judge_asking import ask_judges, plan_kinds
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.seats import Role, Seat
 from sociable.engine.study import JudgeAudited, JudgingKind

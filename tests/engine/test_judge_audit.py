@@ -15,7 +15,7 @@ from sociable.cli.main import main
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Verdict
 from sociable.core.view import Callout, Document, Table
-from sociable.engine.judge_audit import reverse_list
+from sociable.engine.judge_asking import reverse_list
 from sociable.judging.auditing.card import JudgeCard
 from sociable.render.html import render_html
 

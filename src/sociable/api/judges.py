@@ -22,16 +22,8 @@ from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import AUDIT_FILE, RecordFile, hold_lock, make_folder, write_atomically
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
-from sociable.engine.judge_audit import (
-    AuditRecord,
-    AuditSettings,
-    Failures,
-    OpenAudit,
-    ask_judges,
-    list_calls,
-    make_cards,
-    open_audit,
-)
+from sociable.engine.judge_asking import Failures, ask_judges, list_calls
+from sociable.engine.judge_audit import AuditRecord, AuditSettings, OpenAudit, make_cards, open_audit
 from sociable.engine.judge_people import make_people_kinds
 from sociable.engine.opening import Watch, describe_packages, make_paths_absolute
 from sociable.engine.phases import Progress
