@@ -168,16 +168,18 @@ def plan_verdicts(
         raise ValueError("fewer than two clusters")
     values = np.array([unit.predicted for unit in units])
     spreads, shown = dict(guesses), np.array([known[unit.stratum] > 0 for unit in units])
-    varied, sampled = 0.0, np.zeros(len(units))
+    unseen = sum(spreads[name] * size for name, size in sizes.items() if not known[name])
+    varied, sampled = unseen / len(units), np.zeros(len(units))
     if pseudo := _make_pseudo_values([unit for unit, is_shown in zip(units, shown.tolist(), strict=True) if is_shown], None):
         answered = [unit.stratum for unit in units if known[unit.stratum]]
         spreads |= dict(zip(answered, pseudo.residual_variance.tolist(), strict=True))
         values[shown], sampled[shown] = pseudo.values, pseudo.sampled
-        varied = float(pseudo.opinion_variance.sum()) / len(units)
+        varied += float(pseudo.opinion_variance.sum()) / len(units)
     value = min(1.0, max(0.0, float(values.mean())))
     spread = max(value * (1 - value), varied)
+    if unseen and spread > value * (1 - value):
+        value = 0.5 - sqrt(max(0.0, 0.25 - spread))  # The judge's value is not people's: one that varies so much is expected.
     between = _sum_squares(_sum_by_cluster([unit.cluster for unit in units], (values - values.mean()) / len(units)))
-    unseen = sum(spreads[name] * size for name, size in sizes.items() if not known[name])
     # Verdicts on all units cannot tell more than as many cases that have nothing in common.
     remaining = max(between + (unseen - float(sampled.sum())) / len(units) ** 2, spread / len(units))
 
