@@ -74,7 +74,7 @@ def correct_mean(units: Sequence[JudgedUnit], *, tuning: float | None = None) ->
 
     Returns:
         None for all where there are no units, or nobody was asked about any unit of a stratum. Limits are None with one
-        cluster. In simulations they hold for 6 clusters and more, and for 30 verdicts and more
+        cluster. In simulations they hold in 0.93 or more for 6 clusters and 30 verdicts or more
         (``benchmarks/corrected_scores.py``); with few verdicts on a judge that seldom errs they are wider than needed.
 
     Raises:

@@ -203,6 +203,6 @@ def test_readers_say_in_one_word_what_went_badly(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text(f"episode,word\n{rows[0]['episode']},not one word\n")
     with pytest.raises(DataError, match="expected a single word"):
         people.add_words(tmp_path / "run", [tmp_path / "bad.csv"])
-    (tmp_path / "none.csv").write_text("episode,word\nx,\n")
+    (tmp_path / "none.csv").write_text(f"episode,word\n{rows[0]['episode']},\n")
     with pytest.raises(InputError, match="no word in it"):
         people.add_words(tmp_path / "run", [tmp_path / "none.csv"])
