@@ -229,12 +229,14 @@ def test_a_precision_that_all_verdicts_do_not_give_is_out_of_reach() -> None:
         plan_verdicts([replace(unit, cluster="one") for unit in units], 0.1, {"all": 0.16}, {})
 
 
-def test_a_plan_agrees_with_the_interval_found_and_asks_for_no_more_where_less_precision_is_wanted() -> None:
+@pytest.mark.parametrize("noise", [0.0, 0.4])
+def test_a_plan_agrees_with_the_interval_found_and_asks_for_no_more_where_less_precision_is_wanted(noise: float) -> None:
+    """With ``noise`` the judge's opinion varies within strata."""
     generator = np.random.default_rng(5)
     truth = np.repeat(generator.random(40) < 0.5, 5) ^ (generator.random(200) < 0.3)
     said = truth ^ (generator.random(200) < 0.2)
     units = [
-        JudgedUnit(str(i), str(i // 5), str(s), float(s), float(y) if i % 4 == 0 else None)
+        JudgedUnit(str(i), str(i // 5), str(s), s + noise * generator.random(), float(y) if i % 4 == 0 else None)
         for i, (s, y) in enumerate(zip(said.tolist(), truth.tolist(), strict=True))
     ]
     there = {name: sum(unit.given is not None for unit in units if unit.stratum == name) for name in ("True", "False")}
