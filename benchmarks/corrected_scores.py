@@ -12,6 +12,7 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import fmean
 
 import numpy as np
@@ -85,6 +86,10 @@ def main() -> None:
     for judges in ((ACCURATE, ACCURATE), (ACCURATE, GENEROUS), (HARSH, GENEROUS), (NOISY, NOISY)):
         for design in (Design(), Design(clusters=12, cases=20), Design(clusters=200, cases=1, verdicts=100)):
             print(measure_difference(design, judges, count), flush=True)
+    print("\n| drawn by, corrected with | 30 verdicts | 40 | 60 | 100 |")
+    print("|---|---|---|---|---|")
+    for judges in ((GENEROUS, HARSH), (HARSH, GENEROUS), (GENEROUS, ACCURATE), (NOISY, GENEROUS), (GENEROUS, BLIND)):
+        print(measure_other_judge(judges, count), flush=True)
     print("\n| judge | planned ± | verdicts | found ± |")
     print("|---|---|---|---|")
     for judge in JUDGES:
@@ -132,9 +137,26 @@ def measure_difference(design: Design, judges: Sequence[Judge], count: int) -> s
     return f"| {' | '.join([*cells, *(f'{x:.3f}' for x in (measure_holding(found, truth), fmean(judged) - truth, bias))])} |"
 
 
+def measure_other_judge(judges: Sequence[Judge], count: int) -> str:
+    """A row of the third table: verdicts were drawn by what one judge said, and correct what another says later."""
+    first, later = judges
+    cells = [f"{first.name}, {later.name}"]
+    for verdicts in (30, 40, 60, 100):
+        found = []
+        for seed in range(count):
+            generator = np.random.default_rng([2, seed])  # no other table has these runs
+            units = play(Design(verdicts=verdicts), first, generator)
+            truths = [require(unit.given) > 0 for unit in units]
+            errs = generator.random(len(units)) < np.where(truths, later.too_strict, later.too_kind)
+            said = [replace(unit, predicted=float(win)) for unit, win in zip(units, (truths ^ errs).tolist(), strict=True)]
+            found.append(correct_mean(ask(said, verdicts, generator)))
+        cells.append(f"{measure_holding(found, find_truth(0.5)):.3f}, {measure_width(found):.2f}")
+    return f"| {' | '.join(cells)} |"
+
+
 def measure_plan(judge: Judge, count: int) -> str:
-    """A row of the third table: the precision that a plan without any verdict promises, and what its verdicts give."""
-    wanted, verdicts, found = 0.09, [], []
+    """A row of the fourth table: the precision that a plan without any verdict promises, and what its verdicts give."""
+    wanted, verdicts, found = 0.12, [], []
     for seed in range(count):
         generator = np.random.default_rng(seed)
         units = play(Design(), judge, generator)
@@ -146,6 +168,7 @@ def measure_plan(judge: Judge, count: int) -> str:
     return f"| {judge.name} | {wanted:g} | {fmean(verdicts):.0f} | {measure_width(found) / 2:.3f} |"
 
 
+@cache
 def find_truth(successes: float) -> float:
     """The share of successes over all clusters there could be."""
     return float(make_shares(successes, np.random.default_rng(0).standard_normal(ENDLESS)).mean())

@@ -596,6 +596,8 @@ def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[st
     for wrong in (("--sample", "some", "--export", "x.csv"), ("--sample", "auto"), ("--sample", "3", "--precision", "0.1")):
         assert sociable("judge", finished, *wrong) == 2
         assert "--sample" in capsys.readouterr().err
+    assert sociable("judge", finished, "--sample", "six") == 2
+    assert "--sample six: a number of items, or auto, was expected." in capsys.readouterr().err
     assert sociable("judge", finished) == 2
     assert "--judge" in capsys.readouterr().err
     with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as sheet:

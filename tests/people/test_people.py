@@ -6,13 +6,21 @@ import csv
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sociable.api import runs
-from sociable.api.people import add_corrections, add_ratings, export_planned_sheet, export_sheet, make_people_document
-from sociable.core.errors import DataError, InputError
+from sociable.api.people import (
+    add_corrections,
+    add_ratings,
+    add_words,
+    export_planned_sheet,
+    export_sheet,
+    make_people_document,
+)
+from sociable.core.errors import DataError, InputError, RunFolderError
 from sociable.core.records import Verdict
 from sociable.core.view import Callout, Table
 from sociable.people.sheets import PAIR_FIELDS, PeopleFiles, list_judged_pairs
@@ -97,7 +105,22 @@ def test_rare_verdicts_are_looked_at_as_often_as_frequent_ones(run: Path, tmp_pa
 def test_the_same_sheet_is_drawn_again(run: Path, tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         export_sheet(run, 12, tmp_path / name)
+        (run / "sheets.jsonl").rename(tmp_path / f"{name}.kept")
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_a_second_sheet_holds_what_no_other_holds(run: Path, tmp_path: Path) -> None:
+    counts = [export_sheet(run, count, tmp_path / f"{place}.csv") for place, count in enumerate((7, 7, 2))]
+    assert counts == [7, 7, 2]
+    items = [row["item"] for place in range(3) for row in rows_of(tmp_path / f"{place}.csv")]
+    assert len(set(items)) == 16
+    with PeopleFiles(run) as people:
+        drawn = Counter(item.stratum for item in people.sheets)
+    assert sorted(drawn.values()) == [2, 2, 6, 6]  # as even as on one sheet: the judge says "loss" of two pairs in each stage
+    left = export_sheet(run, 10_000, tmp_path / "all.csv")
+    assert left == len(list(list_judged_pairs(runs.load_result(run)))) - 16
+    with pytest.raises(InputError, match="judged pairs that could be shown are on sheets already"):
+        export_sheet(run, 3, tmp_path / "more.csv")
 
 
 def cells(document: runs.Document, caption: str) -> list[dict[str, str]]:
@@ -184,7 +207,8 @@ def test_json_lines_and_semicolons_are_read_too(run: Path, tmp_path: Path) -> No
         ("item\n{item}\n", "field 'verdict'.*is missing"),
         ("item,verdict\n{item},\n", "no verdict in it"),
         ("item,verdict\n{item},skip\n", "no verdict in it"),
-        ("item,verdict\n{item},1\n{item},2\n", "row 3: field 'item'.*'bad' has two verdicts.*row 2"),
+        ("item,verdict\n{item},1\n{item},2\n", "row 3: field 'verdict'.*'bad' has two verdicts.*row 2"),
+        ("item,verdict,person\n{item},1,Eve\n{item},2,eve\n", "row 3: field 'person': 'eve' or 'Eve', as elsewhere"),
         (
             "item,verdict,person\n{item},1,a\n{item},,b\n{item},,c\n",
             "bad.csv, row 3, row 4: field 'verdict': is empty. Write skip",
@@ -250,13 +274,24 @@ def test_a_planned_sheet_gives_the_precision_it_promises(run: Path, tmp_path: Pa
     (half,) = [row["Corrected"] for row in cells(document, CORRECTED) if row["Metric"] == "r3_ties_half"]
     low, high = half.partition("[")[2].rstrip("]").split(", ")
     assert float(high) - float(low) <= 2 * 0.09 + 0.01
-    with pytest.raises(InputError, match=r"Nothing need be added to the .* items on earlier sheets. r3: for ±0.09"):
+    reached = r"items on earlier sheets\. r3: ±0\.09 is reached: \d+ verdicts give ±0\.0\d+\."
+    with pytest.raises(InputError, match=rf"Nothing need be added to the .* {reached}"):
         export_planned_sheet(run, 0.09, tmp_path / "more.csv")
     more = export_planned_sheet(run, 0.001, tmp_path / "more.csv")
     assert "out of reach" in more.remarks[0]
     assert not {item.id for item in more.items} & {item.id for item in planned.items}
     with pytest.raises(InputError, match=r"between 0 and 0\.5"):
         export_planned_sheet(run, 5, tmp_path / "x.csv")
+
+
+def test_a_longer_sheet_than_needed_does_not_change_what_is_needed(run: Path, tmp_path: Path) -> None:
+    plans = []
+    for name in ("short", "long"):
+        if name == "long":
+            export_sheet(run, 150, tmp_path / "hundred.csv")
+        plans.append(export_planned_sheet(run, 0.07, tmp_path / f"{name}.csv").remarks)
+        (run / "sheets.jsonl").unlink()
+    assert plans[0] == plans[1]
 
 
 def test_pairs_on_which_judges_disagree_are_strata_of_their_own(run: Path, tmp_path: Path) -> None:
@@ -317,13 +352,63 @@ def test_a_sheet_that_is_there_is_not_written_over(run: Path, tmp_path: Path) ->
         export_sheet(run, 8, tmp_path / "sheet.csv")
 
 
+def test_no_sheet_is_written_among_the_records_of_a_run(run: Path, tmp_path: Path) -> None:
+    for name in ("sheets.jsonl", "people.jsonl", "rubrics.jsonl"):
+        with pytest.raises(InputError, match=rf"{name}: the run keeps its own records in .jsonl files there"):
+            export_sheet(run, 8, run / name)
+        assert not (run / name).exists()
+    export_sheet(run, 8, run / "sheet.csv")
+    (run / "people.jsonl").write_text("{}\n")
+    with pytest.raises(RunFolderError, match=r"people.jsonl, line 1: .* give people's files back again"):
+        make_people_document(run)
+
+
 def test_two_files_of_one_name_are_two_people_only_if_they_say_so(run: Path, tmp_path: Path) -> None:
     export_sheet(run, 8, tmp_path / "sheet.csv")
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
-        filled(tmp_path / "sheet.csv", tmp_path / name / "sheet.csv", "1")
-    with pytest.raises(InputError, match=r"by the same person, 'sheet', in .*x/sheet.csv, row 2"):
-        add_corrections(run, [tmp_path / "x" / "sheet.csv", tmp_path / "y" / "sheet.csv"])
+        filled(tmp_path / "sheet.csv", tmp_path / name / "eve.csv", "1")
+    with pytest.raises(InputError, match=r"by the same person, 'eve', in .*x/eve.csv, row 2"):
+        add_corrections(run, [tmp_path / "x" / "eve.csv", tmp_path / "y" / "eve.csv"])
+
+
+def test_a_sheet_that_has_its_own_name_still_names_nobody(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 8, tmp_path / "spring.csv")
+    for name in ("Spring.csv", "sheet.csv"):
+        with pytest.raises(DataError, match=r"row 2: field 'person': is empty, and '(Spring|sheet)' is the name of the sheet"):
+            add_corrections(run, [filled(tmp_path / "spring.csv", tmp_path / name, "1")])
+    add_corrections(run, [filled(tmp_path / "spring.csv", tmp_path / "Eve.csv", "1")])
+    with pytest.raises(DataError, match="field 'person': 'eve' or 'Eve', as elsewhere"):
+        add_corrections(run, [filled(tmp_path / "spring.csv", tmp_path / "eve.csv", "2")], replace=True)
+
+
+@pytest.mark.parametrize(("column", "add", "said"), [("rating", add_ratings, ("3", "1")), ("word", add_words, ("dull", "warm"))])
+def test_ratings_and_words_are_kept_as_carefully_as_verdicts(
+    run: Path, tmp_path: Path, column: str, add: Callable[..., runs.Document], said: tuple[str, str]
+) -> None:
+    first, second = runs.load_result(run).records.episodes.list_ids()[:2]
+    eve, more = tmp_path / "eve.csv", tmp_path / "more"
+    more.mkdir()
+
+    def write(file: Path, *rows: tuple[str, str]) -> Path:
+        file.write_text("\n".join([f"episode,{column}", *map(",".join, rows)]))
+        return file
+
+    with pytest.raises(DataError, match=rf"row 3: field '{column}': 'eve' has two {column}s on '{first}' in this file"):
+        add(run, [write(eve, (first, said[0]), (first, said[1]))])
+    with pytest.raises(DataError, match=rf"eve.csv, row 3: field '{column}': is empty. Take the row out"):
+        add(run, [write(eve, (first, said[0]), (second, ""))])
+    with pytest.raises(DataError, match=rf"has a {column} by the same person, 'eve'"):
+        add(run, [write(eve, (first, said[0])), write(more / "eve.csv", (first, said[1]))])
+    with pytest.raises(DataError, match="'sheet' is the name of the sheet"):
+        add(run, [write(tmp_path / "sheet.csv", (first, said[0]))])
+    assert not (run / f"{column}s.jsonl").exists()
+    add(run, [eve])
+    with pytest.raises(DataError, match=rf"'eve' gave another {column} on '{first}' before. --replace"):
+        add(run, [write(eve, (first, said[1]))])
+    add(run, [eve], replace=True)
+    (kept,) = (run / f"{column}s.jsonl").read_text().splitlines()[1:]
+    assert said[1] in kept
 
 
 def test_a_sheet_of_another_panel_is_refused(run: Path, tmp_path: Path) -> None:

@@ -100,6 +100,37 @@ def test_a_judge_who_guesses_makes_the_interval_wider_unless_it_counts_less() ->
     # Twice the variance of 60 verdicts: y and f vary by 1/4 each. Wilson's limits make a little less of it.
     assert width(counted) / width(alone) == pytest.approx(2**0.5, abs=0.12)
     assert width(correct_mean(units)) < 1.05 * width(alone)
+    # Nineteen cases that people saw all lose; Wilson's limit for 0 of 19 is 0.168.
+    few = make_units([1, 0] * 50, [0.0] * 19 + [None] * 81)
+    assert (correct_mean(few).low, correct_mean(few).high) == (0.0, pytest.approx(0.175, abs=0.03))
+
+
+def test_strata_of_one_judge_and_opinions_of_another_hold_with_few_verdicts() -> None:
+    """Drawn evenly by what a harsh judge said, corrected with a generous one's opinions, as where another panel judges later."""
+    holding = 0
+    for seed in range(400):
+        generator = np.random.default_rng([7, seed])
+        shares = np.repeat(1 / (1 + np.exp(-0.8 * generator.standard_normal(40))), 5)
+        truth = generator.random(200) < shares
+        drawn_by, said = (
+            np.where(generator.random(200) < np.where(truth, strict, kind), ~truth, truth)
+            for strict, kind in ((0.3, 0.02), (0.02, 0.3))
+        )
+        doubt = generator.random(200) < np.where(drawn_by == truth, 0.1, 0.5)
+        strata = [f"{win}{unsure}" for win, unsure in zip(drawn_by.tolist(), doubt.tolist(), strict=True)]
+        asked: set[int] = set()
+        for _ in range(30):
+            names = sorted({strata[i] for i in range(200) if i not in asked})
+            name = min(names, key=lambda each: (sum(strata[i] == each for i in asked), each))
+            asked.add(generator.choice([i for i in range(200) if strata[i] == name and i not in asked]).item())
+        own = zip(strata, said.tolist(), truth.tolist(), strict=True)
+        found = correct_mean(
+            [JudgedUnit(str(i), str(i // 5), s, p, float(y) if i in asked else None) for i, (s, p, y) in enumerate(own)]
+        )
+        assert found.low is not None
+        assert found.high is not None
+        holding += found.low <= 0.5 <= found.high
+    assert holding >= 372  # 0.93 of them
 
 
 def test_a_score_of_0_has_room_above() -> None:
@@ -119,7 +150,7 @@ def test_what_cannot_be_estimated_is_none() -> None:
     assert correct_difference(units, units) == Interval(None)
     assert correct_mean([]) == Interval(None)
     alone = [replace(unit, cluster="one") for unit in make_units([1, 0], [1.0, None])]
-    assert (correct_mean(alone).value, correct_mean(alone).low) == (0.5, None)
+    assert (correct_mean(alone, tuning=1.0).value, correct_mean(alone).low) == (0.5, None)
     for wrong in (replace(units[0], given=2.0), replace(units[0], inclusion=0.0)):
         with pytest.raises(ValueError, match="opinions must be in"):
             correct_mean([wrong, *units[1:2]])
@@ -196,6 +227,25 @@ def test_a_precision_that_all_verdicts_do_not_give_is_out_of_reach() -> None:
     assert plan.half_width <= plan.least_half_width * WITHIN_REACH
     with pytest.raises(ValueError, match="fewer than two clusters"):
         plan_verdicts([replace(unit, cluster="one") for unit in units], 0.1, {"all": 0.16}, {})
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.4])
+def test_a_plan_agrees_with_the_interval_found_and_asks_for_no_more_where_less_precision_is_wanted(noise: float) -> None:
+    """With ``noise`` the judge's opinion varies within strata."""
+    generator = np.random.default_rng(5)
+    truth = np.repeat(generator.random(40) < 0.5, 5) ^ (generator.random(200) < 0.3)
+    said = truth ^ (generator.random(200) < 0.2)
+    units = [
+        JudgedUnit(str(i), str(i // 5), str(s), s + noise * generator.random(), float(y) if i % 4 == 0 else None)
+        for i, (s, y) in enumerate(zip(said.tolist(), truth.tolist(), strict=True))
+    ]
+    there = {name: sum(unit.given is not None for unit in units if unit.stratum == name) for name in ("True", "False")}
+    half = width(correct_mean(units)) / 2
+    assert plan_verdicts(units, 0.4, {}, there).half_width == pytest.approx(half)
+    assert sum(plan_verdicts(units, half - 0.002, {}, there).verdicts.values()) > 50
+    counts = [sum(plan_verdicts(units, precision, {}, there).verdicts.values()) for precision in np.linspace(0.01, 0.3, 60)]
+    assert counts == sorted(counts, reverse=True)
+    assert (counts[-1], counts[0] > 80) == (50, True)
 
 
 def test_verdicts_that_are_there_tell_how_many_more_are_needed() -> None:

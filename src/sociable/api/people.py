@@ -21,6 +21,7 @@ from sociable.people.sheets import (
     read_ratings,
     read_verdicts,
     read_words,
+    require_free,
     write_sheet,
     write_word_sheet,
 )
@@ -29,12 +30,13 @@ from sociable.people.sheets import (
 def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
     """Writes a sheet of ``count`` judged pairs for people to judge, and notes in the run folder what was on it.
 
-    The pairs are drawn by stage, by the judges' verdict and by whether they disagree, as evenly as those allow; sides are
-    shuffled, judges hidden. Returns how many there are. Raises InputError when nothing has been judged.
+    The pairs are drawn by stage, by the judges' verdict and by whether they disagree, as evenly as those allow, from pairs that
+    are on no sheet yet; sides are shuffled, judges hidden. Returns how many there are. Raises InputError when nothing has been
+    judged, or all is on sheets.
     """
 
     def draw(finished: RunResult, people: PeopleFiles, strata: Strata, seed: int) -> Sequence[SheetItem]:
-        return draw_sheet(finished, strata, count, seed)
+        return draw_sheet(finished, people, strata, count, seed)
 
     return len(_export(folder, file, draw))
 
@@ -63,8 +65,7 @@ def _export(
     finished = load_result(folder)
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
         strata = list_strata(finished)
-        if Path(file).exists():
-            raise InputError(f"{file} is there already, and may hold verdicts. Name another file, or move it away.")
+        require_free(Path(file), (".csv", ".jsonl"))
         if people.has_other_strata(strata, tuple(seat.name for seat in finished.seats.judges)):
             raise InputError(
                 f"{folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
@@ -72,7 +73,7 @@ def _export(
             )
         items = draw(finished, people, strata, finished.manifest["settings"]["seed"])
         write_sheet(finished, items, Path(file))
-        people.note_sheet(items)
+        people.note_sheet(items, Path(file))
         return items
 
 
@@ -87,11 +88,11 @@ def add_corrections(folder: str | Path, files: Sequence[str | Path], *, replace:
     return make_people_document(folder)
 
 
-def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
-    """Takes people's free ratings of episodes, and shows how each metric agrees with them in rank."""
+def add_ratings(folder: str | Path, files: Sequence[str | Path], *, replace: bool = False) -> Document:
+    """Takes people's free ratings of episodes, as ``add_corrections`` does; shows how each metric agrees with them in rank."""
     episodes = load_result(folder).records.episodes
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
-        for rating in [each for file in files for each in read_ratings(Path(file), episodes)]:
+        for rating in read_ratings([Path(file) for file in files], people, episodes, replace=replace):
             people.ratings.append(rating)
     return make_people_document(folder)
 
@@ -102,11 +103,11 @@ def export_word_sheet(folder: str | Path, file: str | Path) -> int:
     return write_word_sheet(finished, Path(file), finished.manifest["settings"]["seed"])
 
 
-def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
-    """Takes readers' one word on each episode, and counts them."""
+def add_words(folder: str | Path, files: Sequence[str | Path], *, replace: bool = False) -> Document:
+    """Takes readers' one word on each episode, as ``add_corrections`` does, and counts them."""
     episodes = load_result(folder).records.episodes
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
-        for word in [each for file in files for each in read_words(Path(file), episodes)]:
+        for word in read_words([Path(file) for file in files], people, episodes, replace=replace):
             people.words.append(word)
     return make_people_document(folder)
 

@@ -257,7 +257,7 @@ def judge(
         print_whole(people.add_corrections(folder, corrections, replace=replace))
     for add, files in ((people.add_ratings, ratings), (people.add_words, words)):
         if files:
-            print_whole(add(folder, files))
+            print_whole(add(folder, files, replace=replace))
     if corrections or ratings or words:
         say(f"Report: {api.runs.report(api.series.list_folders(folder), out=folder / 'report.html')}")
     if not judge and not rubric:
@@ -286,6 +286,8 @@ def judge(
 
 def _export_sheet(folder: Path, sample: str | None, precision: float | None, export: Path | None) -> None:
     """Writes the sheet that --sample asks for, if it does; one of automatic length into the run folder where no file is named."""
+    if sample is not None and sample != "auto" and not sample.isdecimal():
+        raise InputError(f"--sample {sample}: a number of items, or auto, was expected.")
     if (sample == "auto") != (precision is not None):
         raise InputError("--sample auto and --precision P go together.")
     if sample == "auto" and precision is not None:
@@ -298,8 +300,6 @@ def _export_sheet(folder: Path, sample: str | None, precision: float | None, exp
         raise InputError("--sample N and --export FILE go together.")
     elif sample is None or export is None:
         return
-    elif not sample.isdecimal():
-        raise InputError(f"--sample {sample}: a number of items, or auto, was expected.")
     else:
         file, count = export, api.people.export_sheet(folder, int(sample), export)
     say(f"{count} items for people to judge: {file}")

@@ -102,7 +102,9 @@ Export = Annotated[Path | None, declare_option("--export", "FILE", "Write a shee
 Corrections = Annotated[
     list[Path] | None, declare_option("--corrections", "FILE", "A sheet that was filled in; repeat for several.")
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="With --corrections: a person's new verdict replaces an earlier one.")]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="With what people said: the new one replaces what the same person said before.")
+]
 Ratings = Annotated[list[Path] | None, declare_option("--ratings", "FILE", "Free ratings: columns episode, rating, person.")]
 ExportWords = Annotated[
     Path | None, declare_option("--export-words", "FILE", "A sheet of episodes that went badly, for one word on each.")

@@ -12,8 +12,9 @@ import csv
 import io
 import json
 import math
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,8 @@ class SheetItem(Record):
     """Whether it is a question of yes or no, not a pair."""
     panel: tuple[str, ...] = ()
     """The judges whose verdicts made the strata."""
+    sheet: str = ""
+    """The name of the sheet's file, without its ending: it names no person. Empty: not noted."""
 
     @property
     def counted_as(self) -> str:
@@ -110,6 +113,9 @@ class PersonWord(Record):
     word: str
 
 
+P = TypeVar("P", PersonVerdict, PersonRating, PersonWord)
+
+
 class PeopleFiles(ExitStack):
     """The records of what people were given and gave, in a run folder; as a context it closes their files."""
 
@@ -130,9 +136,10 @@ class PeopleFiles(ExitStack):
             for item in self.sheets
         )
 
-    def note_sheet(self, items: Sequence[SheetItem]) -> None:
+    def note_sheet(self, items: Sequence[SheetItem], file: Path) -> None:
         """Keeps the items of a new sheet, and how probable it now is for each of their strata to be on one."""
-        every = {item.id: item for item in (*self.sheets, *items)}
+        new = [item.model_copy(update={"sheet": file.stem}) for item in items]
+        every = {item.id: item for item in (*self.sheets, *new)}
         drawn = Counter(item.stratum for item in every.values())
         for item in every.values():
             noted = item.model_copy(update={"inclusion": drawn[item.stratum] / item.size})
@@ -140,7 +147,8 @@ class PeopleFiles(ExitStack):
                 self.sheets.append(noted)
 
     def _open(self, path: Path, kind: type[R]) -> RecordFile[R]:
-        return self.enter_context(closing(RecordFile(path, kind)))
+        remedy = "Restore the file from a copy; or remove that line, and give people's files back again."
+        return self.enter_context(closing(RecordFile(path, kind, remedy)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +212,23 @@ def list_strata(run: RunResult, panel: Sequence[str] = ()) -> dict[str, list[Jud
     return dict(sorted(strata.items()))
 
 
-def draw_sheet(run: RunResult, strata: Mapping[str, Sequence[JudgedPair]], count: int, seed: int) -> list[SheetItem]:
-    """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when that leaves one without."""
-    if count < len(strata):
-        raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
-    taken = _spread(count, {name: len(pairs) for name, pairs in strata.items()})
-    return draw_items(run, strata, taken, seed, ("sheet", count))
+def draw_sheet(
+    run: RunResult, people: PeopleFiles, strata: Mapping[str, Sequence[JudgedPair]], count: int, seed: int
+) -> list[SheetItem]:
+    """``count`` pairs that are on no sheet yet, or all of them: with those that are, as even over the strata as sizes allow.
+
+    Raises InputError when no pair is left, or a stratum would have none.
+    """
+    drawn = {(item.episode, item.criterion) for item in people.sheets}
+    there = {name: sum(pair.names in drawn for pair in pairs) for name, pairs in strata.items()}
+    sizes = {name: len(pairs) for name, pairs in strata.items()}
+    if there == sizes:
+        raise InputError(f"All {len(drawn)} judged pairs that could be shown are on sheets already.")
+    if 0 <= count < (bare := sum(not each for each in there.values())):
+        raise InputError(
+            f"--sample {count} is too few: there are {bare} strata without a pair, and each needs one to be weighed."
+        )
+    return draw_items(run, strata, _spread(count, sizes, there), seed, ("sheet", count, len(drawn)), drawn)
 
 
 def draw_items(
@@ -249,19 +268,28 @@ def _make_item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ..
     )
 
 
-def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
-    """The number of pairs to take from each stratum: equally many, and what small ones lack goes to the larger."""
-    taken = dict.fromkeys(sizes, 0)
-    for _ in range(min(count, sum(sizes.values()))):
+def _spread(count: int, sizes: Mapping[str, int], there: Mapping[str, int]) -> dict[str, int]:
+    """The number of pairs to add to each stratum: so that all have equally many, and what small ones lack goes to the larger."""
+    taken = dict(there)
+    for _ in range(min(count, sum(sizes.values()) - sum(there.values()))):
         least = min((name for name in sizes if taken[name] < sizes[name]), key=taken.__getitem__)
         taken[least] += 1
-    return taken
+    return {name: taken[name] - there[name] for name in sizes}
+
+
+def require_free(file: Path, endings: Sequence[str]) -> None:
+    """Raises InputError where a new sheet cannot be in this file: it is there, or a run's records are in such files."""
+    if file.suffix not in endings:
+        raise InputError(f"{file}: a sheet is a {' or a '.join(endings)} file.")
+    if file.exists():
+        raise InputError(f"{file} is there already, and may hold what people said. Name another file, or move it away.")
+    if file.suffix == ".jsonl" and (file.parent / "manifest.json").exists():
+        raise InputError(f"{file}: the run keeps its own records in .jsonl files there. Name a .csv file, or another folder.")
 
 
 def write_sheet(run: RunResult, items: Sequence[SheetItem], file: Path) -> None:
-    """Writes the sheet as CSV or as JSON Lines, by the ending of its name."""
-    if file.suffix not in (".csv", ".jsonl"):
-        raise InputError(f"{file}: a sheet is a .csv or a .jsonl file.")
+    """Writes the sheet as CSV or as JSON Lines, by the ending of its name. Raises InputError as ``require_free`` does."""
+    require_free(file, (".csv", ".jsonl"))
     rows = [_make_row(run, item) for item in items]
     if file.suffix == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -286,56 +314,25 @@ def _make_row(run: RunResult, item: SheetItem) -> dict[str, str]:
 def read_verdicts(files: Sequence[Path], people: PeopleFiles, *, replace: bool = False) -> list[PersonVerdict]:
     """Verdicts from sheets that were filled in, every row of them. An item that is left out counts as not looked at.
 
-    The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field for an
-    item of no sheet, for a row without a verdict, and for a second verdict of one person on one item: in the same file, in
-    another, or, unless it is to ``replace`` that, in the run folder from before.
+    The person is named in a column ``person``, or by the name of the file unless that is the sheet's own. Raises DataError
+    naming file, line and field for an item of no sheet, for a row without a verdict or a person, for two spellings of one name,
+    and for a second verdict of one person on one item: in the same file, in another, or, unless it is to ``replace`` that, in
+    the run folder from before.
     """
-    verdicts: dict[str, PersonVerdict] = {}
-    places: dict[str, tuple[Path, str]] = {}
-    for file in files:
-        for verdict, place in _read_sheet(file, people.sheets):
-            who, item = f"'{verdict.person}'", f"'{verdict.item}'"
-            if verdict.id in verdicts:
-                other, where = places[verdict.id]
-                if other != file:
-                    remedy = "Fill in the column 'person', or give the files different names"
-                    raise DataError(place, "item", f"{item} has a verdict by the same person, {who}, in {where}. {remedy}")
-                if verdicts[verdict.id].verdict is not verdict.verdict:
-                    remedy = "Keep the one that holds, or name both people in the column 'person'"
-                    raise DataError(place, "item", f"{who} has two verdicts on {item} in this file, see {where}. {remedy}")
-            before = people.verdicts.find(verdict.id)
-            if before and before.verdict is not verdict.verdict and not replace:
-                remedy = "--replace puts this one in its place; if it is another person's, fill in the column 'person'"
-                raise DataError(place, "item", f"{who} gave another verdict on {item} before. {remedy}")
-            verdicts[verdict.id], places[verdict.id] = verdict, (file, place)
-    return list(verdicts.values())
+    sheets = {item.sheet.casefold() for item in people.sheets}
 
-
-def _read_sheet(file: Path, items: RecordFile[SheetItem]) -> list[tuple[PersonVerdict, str]]:
-    """The verdicts of one file, each with its place."""
-    found, empty = [], []
-    for place, row in read_rows(file, ("item", "verdict"), _BESIDES):
-        given, name = row["verdict"].strip().removesuffix(".0"), row["item"].strip()
-        if not name and not given:
-            continue  # Spreadsheets save empty rows at the end.
-        if name not in items:
+    def find(name: str, place: str) -> str:
+        if name not in people.sheets:
             remedy = "Give the sheet to the run that it was drawn from, with 'item' as it was there"
             raise DataError(place, "item", f"'{name[:40]}' is on no sheet of this run. {remedy}")
-        if not given:
-            empty.append(place.removeprefix(f"{file}, "))
-            continue
-        item, person = items.read(name), row.get("person", "").strip() or file.stem
-        verdict, comment = _parse_verdict(item, given, place), row.get("comment", "").strip()
-        found.append(
-            (PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment), place)
-        )
-    if all(verdict.verdict is Verdict.UNSCORED for verdict, _ in found):
-        raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict': 1, 2 or 0 for pairs, yes or no for questions.")
-    if empty:
-        lines = ", ".join(empty[:MOST_LINES]) + (f" and {len(empty) - MOST_LINES} more" if len(empty) > MOST_LINES else "")
-        remedy = f"Write {SKIPPED} where it cannot be decided, or take the row out if nobody has looked at it"
-        raise DataError(f"{file}, {lines}", "verdict", f"is empty. {remedy}")
-    return found
+        return name
+
+    def read(file: Path) -> Iterator[tuple[str, PersonVerdict]]:
+        for row in _read_rows(file, "item", "verdict", find, sheets):
+            verdict = _parse_verdict(people.sheets.read(row.about), row.said.removesuffix(".0"), row.place)
+            yield row.place, PersonVerdict(id=row.id, item=row.about, person=row.person, verdict=verdict, comment=row.comment)
+
+    return _gather(files, "verdict", read, people.verdicts, replace)
 
 
 def _parse_verdict(item: SheetItem, given: str, place: str) -> Verdict:
@@ -352,51 +349,141 @@ def _parse_verdict(item: SheetItem, given: str, place: str) -> Verdict:
     return Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
 
 
-def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
-    """Ratings of whole episodes: columns ``episode``, ``rating`` (a number, higher is better) and, optionally, ``person``."""
-    ratings = []
-    for place, episode, person, said in _read_of_episodes(file, "rating", episodes):
-        try:
-            rating = float(said)
-        except ValueError:
-            rating = math.nan
-        if not math.isfinite(rating):
-            raise DataError(place, "rating", f"expected a number, found '{said[:40]}'")
-        ratings.append(PersonRating(id=f"{episode}|{person}", episode=episode, person=person, rating=rating))
-    return ratings
+def read_ratings(
+    files: Sequence[Path], people: PeopleFiles, episodes: RecordFile[Any], *, replace: bool = False
+) -> list[PersonRating]:
+    """Ratings of whole episodes: columns ``episode``, ``rating`` (a number, higher is better) and, optionally, ``person``.
+
+    Raises DataError as ``read_verdicts`` does.
+    """
+
+    def read(file: Path) -> Iterator[tuple[str, PersonRating]]:
+        for row in _read_rows(file, "episode", "rating", lambda name, place: _find_episode(name, place, episodes)):
+            try:
+                rating = float(row.said)
+            except ValueError:
+                rating = math.nan
+            if not math.isfinite(rating):
+                raise DataError(row.place, "rating", f"expected a number, found '{row.said[:40]}'")
+            yield row.place, PersonRating(id=row.id, episode=row.about, person=row.person, rating=rating)
+
+    return _gather(files, "rating", read, people.ratings, replace)
 
 
-def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
-    """One word on each episode: columns ``episode``, ``word`` and, optionally, ``person``."""
-    found = []
-    for place, episode, person, said in _read_of_episodes(file, "word", episodes):
-        word = " ".join(find_words(said))
-        if not word or " " in word:
-            raise DataError(place, "word", f"expected a single word, found '{said[:40]}'")
-        found.append(PersonWord(id=f"{episode}|{person}", episode=episode, person=person, word=word))
+def read_words(
+    files: Sequence[Path], people: PeopleFiles, episodes: RecordFile[Any], *, replace: bool = False
+) -> list[PersonWord]:
+    """One word on each episode: columns ``episode``, ``word`` and, optionally, ``person``.
+
+    Raises DataError as ``read_verdicts`` does.
+    """
+
+    def read(file: Path) -> Iterator[tuple[str, PersonWord]]:
+        for row in _read_rows(file, "episode", "word", lambda name, place: _find_episode(name, place, episodes)):
+            word = " ".join(find_words(row.said))
+            if not word or " " in word:
+                raise DataError(row.place, "word", f"expected a single word, found '{row.said[:40]}'")
+            yield row.place, PersonWord(id=row.id, episode=row.about, person=row.person, word=word)
+
+    return _gather(files, "word", read, people.words, replace)
+
+
+def _find_episode(name: str, place: str, episodes: RecordFile[Any]) -> str:
+    episode = name if name in episodes else f"{name}#0"
+    if episode != name and f"{name}#1" in episodes:
+        raise DataError(place, "episode", f"'{name[:80]}' was run several times; write {name[:80]}#0, #1, …")
+    if episode not in episodes:
+        raise DataError(place, "episode", f"this run has no episode '{name[:80]}'")
+    return episode
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row in which a person said something."""
+
+    place: str
+    about: str
+    """The item, or the episode."""
+    person: str
+    said: str
+    comment: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.about}|{self.person}"
+
+
+def _read_rows(file: Path, about: str, column: str, find: Callable[[str, str], str], unnamed: Collection[str] = ()) -> list[_Row]:
+    """The rows of one file; in each ``column`` is filled in. Files called "sheet", or as those ``unnamed``, name nobody."""
+    found, empty = [], []
+    for place, row in read_rows(file, (about, column), _BESIDES):
+        said, name = row[column].strip(), row[about].strip()
+        if not name and not said:
+            continue  # Spreadsheets save empty rows at the end.
+        name = find(name, place)
+        if not said:
+            empty.append(place.removeprefix(f"{file}, "))
+            continue
+        person = row.get("person", "").strip()
+        if not person and file.stem.casefold() in ("sheet", *unnamed):
+            remedy = "Fill in who it was, or give the file the person's name"
+            raise DataError(place, "person", f"is empty, and '{file.stem}' is the name of the sheet. {remedy}")
+        found.append(_Row(place, name, person or file.stem, said, row.get("comment", "").strip()))
+    if all(row.said.lower() == SKIPPED for row in found):
+        hint = ": 1, 2 or 0 for pairs, yes or no for questions" if column == "verdict" else ""
+        raise InputError(f"{file}: no {column} in it. Fill in the column '{column}'{hint}.")
+    if empty:
+        lines = ", ".join(empty[:MOST_LINES]) + (f" and {len(empty) - MOST_LINES} more" if len(empty) > MOST_LINES else "")
+        skip = f"Write {SKIPPED} where it cannot be decided, or take" if column == "verdict" else "Take"
+        raise DataError(f"{file}, {lines}", column, f"is empty. {skip} the row out if nobody has looked at it")
     return found
 
 
-def _read_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Iterator[tuple[str, str, str, str]]:
-    """(place, episode, person, content) of every row in which ``column`` is filled in. Raises InputError if none is."""
-    empty = True
-    for place, row in read_rows(file, ("episode", column), _BESIDES):
-        if not row[column].strip():
-            continue
-        name = row["episode"].strip()
-        episode = name if name in episodes else f"{name}#0"
-        if episode != name and f"{name}#1" in episodes:
-            raise DataError(place, "episode", f"'{name[:80]}' was run several times; write {name[:80]}#0, #1, …")
-        if episode not in episodes:
-            raise DataError(place, "episode", f"this run has no episode '{name[:80]}'")
-        empty = False
-        yield place, episode, row.get("person", "").strip() or file.stem, row[column]
-    if empty:
-        raise InputError(f"{file}: no {column} in it.")
+def _gather(
+    files: Sequence[Path], noun: str, read: Callable[[Path], Iterable[tuple[str, P]]], kept: RecordFile[P], replace: bool
+) -> list[P]:
+    """What people said in all files together. Raises DataError where one would take another's place, or that of one ``kept``."""
+    found: dict[str, P] = {}
+    places: dict[str, tuple[Path, str]] = {}
+    persons = {each.person for each in kept}
+    for file in files:
+        for place, given in read(file):
+            who, about = f"'{given.person}'", f"'{given.id.removesuffix(f'|{given.person}')}'"
+            if given.person not in persons:
+                if alike := next((each for each in persons if _fold(each) == _fold(given.person)), None):
+                    remedy = "Write the name of one person in one way; to that of another, add something"
+                    raise DataError(place, "person", f"{who} or '{alike}', as elsewhere? {remedy}")
+                persons.add(given.person)
+            if given.id in found:
+                other, where = places[given.id]
+                if other != file:
+                    remedy = "Fill in the column 'person', or give the files different names"
+                    raise DataError(place, "person", f"{about} has a {noun} by the same person, {who}, in {where}. {remedy}")
+                if not _say_the_same(given, found[given.id]):
+                    remedy = "Keep the one that holds, or name both people in the column 'person'"
+                    raise DataError(place, noun, f"{who} has two {noun}s on {about} in this file, see {where}. {remedy}")
+            before = kept.find(given.id)
+            if before and not replace and not _say_the_same(given, before):
+                remedy = "--replace puts this one in its place; if it is another person's, fill in the column 'person'"
+                raise DataError(place, noun, f"{who} gave another {noun} on {about} before. {remedy}")
+            found[given.id], places[given.id] = given, (file, place)
+    return list(found.values())
+
+
+def _fold(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _say_the_same(one: BaseModel, other: BaseModel) -> bool:
+    return one.model_dump(exclude={"comment"}) == other.model_dump(exclude={"comment"})
 
 
 def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
-    """Writes a sheet of episodes that went badly, drawn by seed. Returns their number. Raises InputError where there are none."""
+    """Writes a sheet of episodes that went badly, drawn by seed. Returns their number.
+
+    Raises InputError where there are none, and as ``require_free`` does.
+    """
+    require_free(file, (".csv",))
     metric = run.study.low_metric
     if not metric:
         raise InputError(f"In {run.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet.")
@@ -410,5 +497,6 @@ def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     for score in drawn:
         episode = make_episode_id(score.scenario, score.repeat)
         writer.writerow([episode, f"{score.value:.2f}", f"sociable show {run.folder} {episode}", "", ""])
+    file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, stream.getvalue())
     return len(drawn)

@@ -187,6 +187,9 @@ def test_readers_say_in_one_word_what_went_badly(tmp_path: Path) -> None:
     with (tmp_path / "low.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert 5 < asked == len(rows) <= 20
+    for name, said in (("low.csv", "is there already"), ("words.jsonl", "a sheet is a .csv file")):
+        with pytest.raises(InputError, match=said):
+            people.export_word_sheet(tmp_path / "run", tmp_path / name)
     assert all(float(row["score"]) < 0.5 and row["episode"] in row["read_it_with"] for row in rows)
     for person, words in (("eve", ("Boring", "stiff")), ("adam", ("boring!", "boring"))):
         with (tmp_path / f"{person}.csv").open("w", newline="") as stream:
@@ -200,6 +203,6 @@ def test_readers_say_in_one_word_what_went_badly(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text(f"episode,word\n{rows[0]['episode']},not one word\n")
     with pytest.raises(DataError, match="expected a single word"):
         people.add_words(tmp_path / "run", [tmp_path / "bad.csv"])
-    (tmp_path / "none.csv").write_text("episode,word\nx,\n")
+    (tmp_path / "none.csv").write_text(f"episode,word\n{rows[0]['episode']},\n")
     with pytest.raises(InputError, match="no word in it"):
         people.add_words(tmp_path / "run", [tmp_path / "none.csv"])
