@@ -176,7 +176,7 @@ def promise(design: Design, times: int, generator: np.random.Generator) -> tuple
         [{"": make_scores(pilot, each)} for each in draw(pilot, 0.0, generator)], design.metric.find_means
     )
     assert components is not None
-    difference = find_smallest_difference(components.scale(len(design.sizes)).spread)
+    difference = find_smallest_difference(components.spread.scale(len(design.sizes)))
     assert difference is not None
     return difference, find_shift(design, difference)
 

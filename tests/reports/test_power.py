@@ -12,7 +12,9 @@ from sociable.api.power import plan_power
 from sociable.core.errors import InputError
 from sociable.core.view import Document
 from sociable.engine.result import RunResult
+from sociable.reports.comparison import compare_metrics
 from sociable.reports.power import score_by_judge
+from sociable.statistics.components import measure_components
 
 JUDGE = """
 def reply(messages):
@@ -111,3 +113,24 @@ def test_wrong_runs_and_numbers_are_refused(pair: list[RunResult], tmp_path: Pat
             plan_power("hsii-memory", pair, **asked)
     with pytest.raises(InputError, match="Nothing varied"):
         plan_power("hsii-memory", [other])
+
+
+def test_the_variance_is_that_of_the_cases_that_a_comparison_has(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
+    runs = [
+        sociable.run("hsii", f"reference/{agent}", out=tmp_path / agent, limit=20, options={"stages": [1, 2, 3]}, **settings)
+        for agent in ("better", "heuristic")
+    ]
+    compared = {pair.metric: pair.found for pair in compare_metrics(*runs)}
+    sides = [score_by_judge(run) for run in runs]
+    seen = []
+    for metric in runs[0].study.metrics.values():
+        components = measure_components(sides, metric.find_means) if metric.name in compared else None
+        if components and (spread := compared[metric.name].spread):
+            found, own = compared[metric.name], components.spread
+            assert (components.cases, own.clusters, own.differing) == (found.cases, found.clusters, spread.differing), metric.name
+            assert (own.standard_error, own.step) == pytest.approx((spread.standard_error, spread.step), abs=1e-9), metric.name
+            seen.append((metric.name, found.cases))
+    # The one has every case at stage 2 right, the other a quarter: 80 were run, and of what comes after fewer are compared.
+    assert ("r2", 80) in seen and ("hsii_cascade", 80) in seen
+    assert next(cases for name, cases in seen if name == "evades_conflict") < 40

@@ -105,7 +105,7 @@ def test_the_parts_of_a_simulation_are_found() -> None:
     assert again is not None
     assert again.spread.standard_error == pytest.approx(found.spread.standard_error)
     # Twice the clusters: half of each variance.
-    twice = found.scale(2 * clusters)
+    twice = found.scale(2 * clusters, 2 * clusters * cases)
     assert twice.spread.standard_error == pytest.approx(found.spread.standard_error / sqrt(2))
     assert (twice.cases, twice.between_repeats) == (2 * clusters * cases, pytest.approx(found.between_repeats))
 

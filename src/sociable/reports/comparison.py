@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from sociable.core.records import Outcome
 from sociable.core.view import MISSING, Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.people.corrected import compare_corrected
 from sociable.statistics.conclusions import Conclusion, Contrasted, draw_conclusions
-from sociable.statistics.estimates import average_by_case, sum_by_cluster
+from sociable.statistics.estimates import average_by_case, find_common_cases, sum_by_cluster
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
 from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
@@ -28,7 +27,6 @@ _MAY_DIFFER = frozenset(
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
 TOLD_APART = "told apart"
 COULD_NOT_HAVE_BEEN = "not told apart, and could not have been"
-_LOST = frozenset({Outcome.UNSCORED, Outcome.ERRORED})
 
 
 def find_differences(first: RunResult, second: RunResult) -> list[str]:
@@ -70,9 +68,7 @@ def _find_different_options(first: RunResult, second: RunResult) -> list[str]:
 def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], contrast: Sequence[Section] = ()) -> Document:
     """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
     names = [run.manifest["models"]["subject"] for run in (first, second)]
-    compared = [metric.name for metric in first.study.metrics.list_compared()]
-    pairs = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
-    pairs += [pair for metric in first.study.metrics.list_combined() for pair in _compare_combined(first, second, metric)]
+    pairs = compare_metrics(first, second)
     drawn = draw_conclusions([Contrasted(pair.found.p_value, pair.found.spread, pair.plausible) for pair in pairs])
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
@@ -101,7 +97,7 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
 
 
 @dataclass(frozen=True)
-class _Pair:
+class MetricPair:
     """One metric of two runs."""
 
     metric: str
@@ -111,19 +107,26 @@ class _Pair:
     """Half the range of the metric: who cannot find that much finds nothing; None where the range has no end."""
 
 
-def _compare_means(first: RunResult, second: RunResult, metric: str) -> _Pair:
+def compare_metrics(first: RunResult, second: RunResult) -> list[MetricPair]:
+    """All metrics that have a value per case, or are made of others' means, in the order of the table."""
+    compared = [metric.name for metric in first.study.metrics.list_compared()]
+    pairs = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
+    return pairs + [pair for metric in first.study.metrics.list_combined() for pair in _compare_combined(first, second, metric)]
+
+
+def _compare_means(first: RunResult, second: RunResult, metric: str) -> MetricPair:
     one, other = average_by_case(first.scores, metric), average_by_case(second.scores, metric)
     clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
     common = one.keys() & other.keys()
     means = [fmean(values[case] for case in common) if common else None for values in (one, other)]
-    return _Pair(metric, means, compare_paired(one, other, clusters), _halve_range(first.study.metrics.get(metric)))
+    return MetricPair(metric, means, compare_paired(one, other, clusters), _halve_range(first.study.metrics.get(metric)))
 
 
 def _halve_range(metric: Metric[Any] | None) -> float | None:
     return None if metric is None or metric.low is None or metric.high is None else (metric.high - metric.low) / 2
 
 
-def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[_Pair]:
+def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[MetricPair]:
     """The row of a metric that is made of others' means; none where a run lacks it."""
     assert isinstance(metric.aggregate, CombinedMeans)
     if any(
@@ -133,11 +136,9 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
     parts = metric.aggregate.list_parts(first.scores)
     if parts is None or parts != metric.aggregate.list_parts(second.scores):
         return
-    lost = {score.scenario for run in (first, second) for score in run.scores if score.metric in parts and score.outcome in _LOST}
-    common = {score.scenario for score in first.scores} & {score.scenario for score in second.scores} - lost
+    common = find_common_cases([first.scores, second.scores], parts)
     one, other = (sum_by_cluster([score for score in run.scores if score.scenario in common], parts) for run in (first, second))
-    clusters = {score.scenario: score.cluster for score in first.scores if score.scenario in common}
-    sizes = [size for _, size in sorted(Counter(clusters.values()).items())]
+    sizes = [size for _, size in sorted(Counter(common.values()).items())]
 
     combine_means = metric.aggregate.combine
 
@@ -146,10 +147,10 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
 
     with np.errstate(invalid="ignore"):
         means = [float(combine(each.sum(axis=0))) for each in (one, other)]
-    yield _Pair(metric.name, means, compare_combined(one, other, sizes, combine), _halve_range(metric))
+    yield MetricPair(metric.name, means, compare_combined(one, other, sizes, combine), _halve_range(metric))
 
 
-def _make_row(pair: _Pair, conclusion: Conclusion | None) -> Row:
+def _make_row(pair: MetricPair, conclusion: Conclusion | None) -> Row:
     found = pair.found
     p = conclusion.p_value if conclusion else None
     p_value = "< 0.001" if p is not None and p < 0.001 else format_figure(p)
@@ -158,7 +159,7 @@ def _make_row(pair: _Pair, conclusion: Conclusion | None) -> Row:
     return Row([pair.metric, *map(format_figure, pair.means), shown, p_value, *counts])
 
 
-def _show_conclusions(pairs: Sequence[_Pair], drawn: Sequence[Conclusion | None]) -> Table:
+def _show_conclusions(pairs: Sequence[MetricPair], drawn: Sequence[Conclusion | None]) -> Table:
     return Table(
         caption="A and B are …",
         columns=[Column("Metric"), Column("Conclusion")],

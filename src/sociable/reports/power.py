@@ -69,12 +69,14 @@ class _Plan:
 def _measure(study: AnyStudy, runs: Sequence[RunResult]) -> dict[str, Components]:
     """The parts of the variance in each metric that a comparison shows and that varied, over all clusters of the study."""
     sides = [score_by_judge(run) for run in runs]
-    times = len(set(map(study.find_cluster, study.scenarios))) / len({score.cluster for score in runs[0].scores})
+    ran = set.intersection(*({score.scenario for score in run.scores} for run in runs)) & study.scenarios.keys()
+    more_cases = len(study.scenarios) / max(1, len(ran))
+    more_clusters = len(set(map(study.find_cluster, study.scenarios))) / max(1, len(set(map(study.find_cluster, ran))))
     found = {}
     for metric in (*study.metrics.list_compared(), *study.metrics.list_combined()):
         components = measure_components(sides, metric.find_means) if metric.is_of_means else None
         if components and components.spread.differing:
-            found[metric.name] = components.scale(round(components.spread.clusters * times))
+            found[metric.name] = components.scale(components.spread.clusters * more_clusters, components.cases * more_cases)
     return found
 
 

@@ -44,13 +44,13 @@ class Spread:
     grain: float = 0.0
     """The steps in which the difference changes, as of shares of few cases; 0 where it can have any value."""
 
-    def scale(self, clusters: int) -> Spread:
+    def scale(self, clusters: float) -> Spread:
         """The spread over so many clusters like these."""
         times = clusters / self.clusters
         return replace(
             self,
             standard_error=self.standard_error / sqrt(times),
-            clusters=clusters,
+            clusters=round(clusters),
             step=self.step / times,
             grain=self.grain / times,
             differing=round(self.differing * times),
