@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 
 SHARE: Metric[None] = Metric("share", "Share", "", value=lambda _: None)  # type: ignore[arg-type,return-value]
 MEAN: Metric[None] = Metric("mean", "Mean", "", value=lambda _: None, aggregate=mean, low=None, high=None)  # type: ignore[arg-type,return-value]
+FRACTION: Metric[None] = Metric("fraction", "Fraction", "", value=lambda _: None, aggregate=mean)  # type: ignore[arg-type,return-value]
 PRODUCT: Metric[None] = Metric(
     "product", "Product", "", aggregate=CombinedMeans(("one", "two"), lambda means: means.prod(axis=-1))
 )
@@ -203,6 +204,8 @@ ENDING = (
     Ending(Design("mean", MEAN, (3,) * 100, 0.0, 1.0, 0.5), 0.4),
     Ending(Design("mean", MEAN, (3,) * 30, 0.0, 1.0, 0.5), 0.6),
     Ending(Design("product of two shares", PRODUCT, (4,) * 100, 1.0, 1.0, 0.3), 0.1),
+    Ending(Design("mean of fractions near 1", FRACTION, (4,) * 64, 4.0, 0.5, 0.0), 0.05),
+    Ending(Design("product of two shares near 1", PRODUCT, (4,) * 64, 4.0, 0.5, 0.0), 0.05),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from sociable.core.view import MISSING, Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import (
+    MISSING,
+    Callout,
+    Column,
+    Document,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Tone,
+    format_figure,
+    format_with_interval,
+)
 from sociable.engine.result import RunResult
 from sociable.people.corrected import compare_corrected
 from sociable.statistics.conclusions import Conclusion, Contrasted, draw_conclusions
@@ -18,7 +31,7 @@ from sociable.statistics.estimates import average_by_case, find_common_cases, su
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
 from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
-from sociable.statistics.power import LEVEL, POWER
+from sociable.statistics.power import LEVEL, POWER, count_fewest_clusters
 
 _MAY_DIFFER = frozenset(
     {"model", "partner", "opponent", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
@@ -26,6 +39,8 @@ _MAY_DIFFER = frozenset(
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
 TOLD_APART = "told apart"
+FEWEST_CLUSTERS = count_fewest_clusters(LEVEL)
+NOT_MEASURED = "not measured"
 COULD_NOT_HAVE_BEEN = "not told apart, and could not have been"
 
 
@@ -85,11 +100,14 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
             ],
             rows=[_make_row(*each) for each in zip(pairs, drawn, strict=True)],
             note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, corrected by Holm for the "
-            "metrics of this table. A score that is made of several means has them of all cases that both ran.",
+            f"metrics of this table that can be tested; {MISSING}: the two differ in too few clusters for any test "
+            f"({FEWEST_CLUSTERS - 1} or fewer). A score that is made of several means has them of all cases that both ran.",
         ),
         sections=[
             *([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []),
-            Section("What follows", [_show_conclusions(pairs, drawn)]),
+            Section(
+                "What follows", [_show_conclusions(pairs, drawn), *([] if different else [_tell_how_to_plan(first, second)])]
+            ),
             *compare_corrected(first, second),
             *contrast,
         ],
@@ -160,24 +178,30 @@ def _make_row(pair: MetricPair, conclusion: Conclusion | None) -> Row:
 
 
 def _show_conclusions(pairs: Sequence[MetricPair], drawn: Sequence[Conclusion | None]) -> Table:
-    return Table(
-        caption="A and B are …",
-        columns=[Column("Metric"), Column("Conclusion")],
-        rows=[Row([pair.metric, _say(conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)],
-        note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A "
-        f"difference that would have been, would have been with a probability of {POWER:.0%}. Could not have been: there are "
-        f"too few clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
+    note = (
+        f"Told apart: the corrected p is at most {LEVEL:g}. Where no metric truly differs, none is called so in {1 - LEVEL:.0%} of "
+        "comparisons. A difference of d would have been: if the two truly differed by d, such cases would show it "
+        f"{POWER:.0%} of the time; a smaller difference may be there and be missed. Could not have been: not even half the "
+        f"metric's range would be found so often, or there are too few clusters for any test. {MISSING}: nothing differs."
     )
+    rows = [Row([pair.metric, _say(pair, conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)]
+    return Table("A and B are …", [Column("Metric"), Column("Conclusion")], rows, note)
 
 
-def _say(conclusion: Conclusion | None) -> str:
+def _say(pair: MetricPair, conclusion: Conclusion | None) -> str:
     if conclusion is None:
-        return MISSING
+        return NOT_MEASURED if pair.found.p_value is None else MISSING
     if conclusion.is_told_apart:
         return TOLD_APART
     if conclusion.smallest is None:
         return COULD_NOT_HAVE_BEEN
     return f"not told apart, and a difference of {conclusion.smallest:.2g} would have been"
+
+
+def _tell_how_to_plan(first: RunResult, second: RunResult, different: Sequence[str]) -> Iterator[Paragraph]:
+    if not different:
+        command = shlex.join(["sociable", "power", str(first.manifest["benchmark"]), "--runs", first.folder, second.folder])
+        yield Paragraph(f"How many cases a smaller difference takes: {command}")
 
 
 def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sociable.core.records import Outcome, Score
 from sociable.statistics.estimates import find_common_cases, sum_by_cluster
-from sociable.statistics.influence import Influences, find_influences, sum_within
+from sociable.statistics.influence import Influences, count_unusual, find_influences, sum_within
 from sociable.statistics.intervals import Floats
 from sociable.statistics.power import Spread, find_grain, make_spread
 
@@ -114,7 +114,7 @@ def measure_components(sides: Sequence[Side], find_means: FindMeans) -> Componen
         added, counts = np.array(list(by_cluster.values())), np.array([sizes[each] for each in by_cluster], dtype=np.float64)
         spread = make_spread(difference, added, counts, int((one != other).any(axis=1).sum()))
     else:
-        spread = _double(by_cluster, _count_unusual(values[""], common))
+        spread = _double(by_cluster, count_unusual(values[""], common))
     doubled = 3 - len(sides)
     between, within = _split(values[""], common, sizes)
     components = Components(
@@ -146,13 +146,6 @@ def _subtract(sides: Sequence[Influences], common: Mapping[str, str]) -> dict[st
     """The influence of each case on the difference; of one side, on its own value."""
     sums = [sum_within(each.values, each.cases) for each in sides]
     return {case: sums[-1].get(case, 0.0) - (sums[0].get(case, 0.0) if len(sums) > 1 else 0.0) for case in common}
-
-
-def _count_unusual(values: Mapping[str, float], clusters: Mapping[str, str]) -> int:
-    """The clusters with a case that is not like most cases."""
-    rounded = {case: round(value, 9) for case, value in values.items()}
-    ((usual, _),) = Counter(rounded.values()).most_common(1)
-    return len({clusters[case] for case, value in rounded.items() if value != usual})
 
 
 def _double(by_cluster: Mapping[str, float], differing: int) -> Spread:
