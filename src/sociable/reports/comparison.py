@@ -105,9 +105,7 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
         ),
         sections=[
             *([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []),
-            Section(
-                "What follows", [_show_conclusions(pairs, drawn), *([] if different else [_tell_how_to_plan(first, second)])]
-            ),
+            Section("What follows", [_show_conclusions(pairs, drawn), *_tell_how_to_plan(first, second, different)]),
             *compare_corrected(first, second),
             *contrast,
         ],
@@ -179,8 +177,8 @@ def _make_row(pair: MetricPair, conclusion: Conclusion | None) -> Row:
 
 def _show_conclusions(pairs: Sequence[MetricPair], drawn: Sequence[Conclusion | None]) -> Table:
     note = (
-        f"Told apart: the corrected p is at most {LEVEL:g}. Where no metric truly differs, none is called so in {1 - LEVEL:.0%} of "
-        "comparisons. A difference of d would have been: if the two truly differed by d, such cases would show it "
+        f"Told apart: the corrected p is at most {LEVEL:g}. Where no metric truly differs, none is called so in "
+        f"{1 - LEVEL:.0%} of comparisons. A difference of d would have been: if the two truly differed by d, such cases would show it "
         f"{POWER:.0%} of the time; a smaller difference may be there and be missed. Could not have been: not even half the "
         f"metric's range would be found so often, or there are too few clusters for any test. {MISSING}: nothing differs."
     )
