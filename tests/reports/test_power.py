@@ -108,10 +108,12 @@ def test_wrong_runs_and_numbers_are_refused(pair: list[RunResult], tmp_path: Pat
         plan_power("hsii-memory", [*pair, other])
     with pytest.raises(InputError, match=r"not comparable. They differ in: seed"):
         plan_power("hsii-memory", [pair[0], other])
-    for asked in ({"difference": 0.0}, {"power": 1.0}):
+    for asked in ({"difference": 0.0}, {"difference": float("nan")}, {"power": 1.0}):
         with pytest.raises(InputError, match="--difference must be above 0"):
             plan_power("hsii-memory", pair, **asked)
-    with pytest.raises(InputError, match="Nothing varied"):
+    with pytest.raises(InputError, match=r"--difference 3 is more than any two models can differ by"):
+        plan_power("hsii-memory", pair, difference=3.0)
+    with pytest.raises(InputError, match="In no metric of these runs as many as 6 clusters varied"):
         plan_power("hsii-memory", [other])
 
 

@@ -101,10 +101,10 @@ def check_rule(study: AnyStudy, rule: StoppingRule, scenarios: Collection[str]) 
     if scenarios:
         raise InputError("--until takes cases in a random order: leave --scenario out, or --until.")
     metric = find_metric(study, rule.metric)
-    if metric.low is not None and metric.high is not None and rule.width >= (metric.high - metric.low) / 2:
+    if metric.width is not None and rule.width >= metric.width / 2:
         raise InputError(
             f"--until '{rule}' asks for nothing: {metric.name} lies between {metric.low:g} and {metric.high:g}. Name a width "
-            f"below {(metric.high - metric.low) / 2:g}."
+            f"below {metric.width / 2:g}."
         )
     if metric.aggregate is share:
         cases = len(study.scenarios)

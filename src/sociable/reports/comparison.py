@@ -31,7 +31,7 @@ from sociable.statistics.estimates import average_by_case, find_common_cases, su
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
 from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
-from sociable.statistics.power import LEVEL, POWER, count_fewest_clusters
+from sociable.statistics.power import LEVEL, POWER, Spread, count_fewest_clusters
 
 _MAY_DIFFER = frozenset(
     {"model", "partner", "opponent", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
@@ -84,7 +84,7 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
     """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
     names = [run.manifest["models"]["subject"] for run in (first, second)]
     pairs = compare_metrics(first, second)
-    drawn = draw_conclusions([Contrasted(pair.found.p_value, pair.found.spread, pair.plausible) for pair in pairs])
+    drawn = draw_conclusions([Contrasted(pair.found.p_value, pair.spread, pair.plausible) for pair in pairs])
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
         title="Comparison",
@@ -119,8 +119,19 @@ class MetricPair:
     metric: str
     means: Sequence[float | None]
     found: PairedComparison
-    plausible: float | None
-    """Half the range of the metric: who cannot find that much finds nothing; None where the range has no end."""
+    low: float | None
+    high: float | None
+
+    @property
+    def spread(self) -> Spread | None:
+        """The spread of the difference, where in the range the two runs are."""
+        known, spread = [each for each in self.means if each is not None], self.found.spread
+        return spread.place(fmean(known), self.low, self.high) if spread and known else spread
+
+    @property
+    def plausible(self) -> float | None:
+        """Half the range of the metric: who cannot find that much finds nothing; None where the range has no two ends."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def compare_metrics(first: RunResult, second: RunResult) -> list[MetricPair]:
@@ -135,11 +146,9 @@ def _compare_means(first: RunResult, second: RunResult, metric: str) -> MetricPa
     clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
     common = one.keys() & other.keys()
     means = [fmean(values[case] for case in common) if common else None for values in (one, other)]
-    return MetricPair(metric, means, compare_paired(one, other, clusters), _halve_range(first.study.metrics.get(metric)))
-
-
-def _halve_range(metric: Metric[Any] | None) -> float | None:
-    return None if metric is None or metric.low is None or metric.high is None else (metric.high - metric.low) / 2
+    known = first.study.metrics.get(metric)
+    low, high = (known.low, known.high) if known else (None, None)
+    return MetricPair(metric, means, compare_paired(one, other, clusters), low, high)
 
 
 def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[MetricPair]:
@@ -163,7 +172,7 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
 
     with np.errstate(invalid="ignore"):
         means = [float(combine(each.sum(axis=0))) for each in (one, other)]
-    yield MetricPair(metric.name, means, compare_combined(one, other, sizes, combine), _halve_range(metric))
+    yield MetricPair(metric.name, means, compare_combined(one, other, sizes, combine), metric.low, metric.high)
 
 
 def _make_row(pair: MetricPair, conclusion: Conclusion | None) -> Row:
@@ -178,8 +187,8 @@ def _make_row(pair: MetricPair, conclusion: Conclusion | None) -> Row:
 def _show_conclusions(pairs: Sequence[MetricPair], drawn: Sequence[Conclusion | None]) -> Table:
     note = (
         f"Told apart: the corrected p is at most {LEVEL:g}. Where no metric truly differs, none is called so in "
-        f"{1 - LEVEL:.0%} of comparisons. A difference of d would have been: if the two truly differed by d, such cases would show it "
-        f"{POWER:.0%} of the time; a smaller difference may be there and be missed. Could not have been: not even half the "
+        f"{1 - LEVEL:.0%} of comparisons. A difference of d would have been: if the two truly differed by d, such cases would "
+        f"show it {POWER:.0%} of the time; a smaller one may be missed. Could not have been: not even half the "
         f"metric's range would be found so often, or there are too few clusters for any test. {MISSING}: nothing differs."
     )
     rows = [Row([pair.metric, _say(pair, conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)]

@@ -30,6 +30,8 @@ class Components:
     """A difference's variance over some cases; standard deviations are of the difference in one case, in its unit."""
 
     spread: Spread
+    value: float
+    """The mean of the two agents' values."""
     cases: int
     between: float
     """The standard deviation between clusters, of the true mean difference of their cases."""
@@ -119,6 +121,7 @@ def measure_components(sides: Sequence[Side], find_means: FindMeans) -> Componen
     between, within = _split(values[""], common, sizes)
     components = Components(
         spread=spread,
+        value=(whole[0].estimate + whole[-1].estimate) / 2,
         cases=len(common),
         between=sqrt(between * doubled),
         within=None if within is None else sqrt(within * doubled),
@@ -167,7 +170,7 @@ def _reach_again(components: Components, scores: Sequence[Score], parts: Sequenc
     share = components.cases / (components.cases + len(missed))
     clusters = max(2, round(fsum(1 - (1 - share) ** size for size in sizes.values())))
     again = components.scale(components.spread.clusters * share, components.cases * share)
-    return replace(again, spread=replace(again.spread, clusters=clusters))
+    return replace(again, spread=replace(again.spread, clusters=clusters, differing=components.spread.differing))
 
 
 def _split(values: Mapping[str, float], clusters: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[float, float | None]:
