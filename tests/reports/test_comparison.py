@@ -22,7 +22,7 @@ def compare(folder: Path, *agents: str, **settings: Any) -> Document:
 
 
 def read_conclusions(document: Document) -> dict[str, str]:
-    table = document.sections[0].blocks[0]
+    (table,) = document.sections[0].blocks
     return {row.cells[0]: row.cells[1] for row in table.rows}  # type: ignore[union-attr]
 
 

@@ -62,7 +62,7 @@ def test_what_is_larger_than_promised_is_told_apart(pair: list[RunResult], tmp_p
     """All the data, run as planned: a comparison says of the differences what the plan said."""
     whole = [run_memory(f"reference/{agent}", tmp_path / agent, repeats=2) for agent in ("oracle@0.3", "random")]
     planned, compared = read(plan_power("hsii-memory", pair)), sociable.compare(*whole)
-    table = compared.sections[0].blocks[0]
+    (table,) = compared.sections[0].blocks
     said = {row.cells[0]: row.cells[1] for row in table.rows}  # type: ignore[union-attr]
     differences = {row.cells[0]: abs(float(row.cells[3].split()[0])) for row in compared.summary.rows}
     clear = [name for name in planned if differences[name] > 1.5 * float(planned[name]["Smallest"])]
@@ -91,7 +91,7 @@ def test_judges_that_differ_are_told_from_one_another(tmp_path: Path, monkeypatc
         Path(f"{name}.py").write_text(f"NAME = {name!r}\n{JUDGE}")
     judges = tuple(f"python:{name}.py:reply" for name in ("one", "two"))
     settings: dict[str, Any] = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": judges}
-    result = sociable.run("hsii", "reference/heuristic", out="judged", options={"stages": [1, 2, 3]}, **settings)
+    result = sociable.run("hsii", "reference/better", out="judged", options={"stages": [1, 2, 3]}, **settings)
     sides = score_by_judge(result)
     assert set(sides) == {"", *judges}
     values = [{each.scenario: each.value for each in sides[judge] if each.metric == "r3_ties_half"} for judge in judges]
@@ -136,3 +136,12 @@ def test_the_variance_is_that_of_the_cases_that_a_comparison_has(tmp_path: Path)
     # The one has every case at stage 2 right, the other a quarter: 80 were run, and of what comes after fewer are compared.
     assert ("r2", 80) in seen and ("hsii_cascade", 80) in seen
     assert next(cases for name, cases in seen if name == "evades_conflict") < 40
+
+
+def test_what_hardly_varied_is_left_out_and_named() -> None:
+    """The oracle that errs ties with the reference conversations, of which it says the same, in all cases but one."""
+    document = plan_power("hsii", difference=0.01)
+    assert document.summary.note.endswith("clusters varied in these runs: r3_ties_half, r4_ties_half.")
+    assert [row.cells[1] for row in document.summary.rows if row.cells[0] == "r1"] == ["249"]
+    table = document.sections[0].blocks[0]
+    assert "each run once" in table.caption and table.note.startswith("Too few clusters for a difference of 0.01 in: r1")  # type: ignore[union-attr]

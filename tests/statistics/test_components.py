@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sociable.core.records import Score
+from sociable.core.records import Outcome, Score
 from sociable.statistics.components import Components, measure_components
 from sociable.statistics.influence import find_influences
 from sociable.statistics.metrics import Metric, mean
@@ -140,3 +140,17 @@ def test_without_two_clusters_or_a_common_case_there_are_no_parts() -> None:
     assert measure_components([{"": [score("a", 1, 1.0), score("a", 2, 0.0)]}], METRIC.find_means) is None
     assert measure_components([{"": [score("a", 1, 1.0)]}, {"": [score("b", 1, 1.0)]}], METRIC.find_means) is None
     assert measure_components([{"": []}], METRIC.find_means) is None
+
+
+def test_of_one_run_the_cases_are_those_that_another_like_it_reaches_too() -> None:
+    # 30 clusters of 4 cases, of which 2 are reached: of these another reaches half. 1 - 1/4 of the clusters have such a case.
+    values = np.random.default_rng(2).random(60)
+    side = [score(cluster, case, float(values[2 * cluster + case])) for cluster in range(30) for case in (0, 1)]
+    missed = [
+        Score(metric="m", scenario=f"{c}-{case}", cluster=str(c), outcome=Outcome.NOT_REACHED)
+        for c in range(30)
+        for case in (2, 3)
+    ]
+    found, all_reached = measure(side + missed), measure(side)
+    assert (found.cases, found.spread.clusters, all_reached.cases) == (30, 22, 60)
+    assert found.spread.standard_error == pytest.approx(all_reached.spread.standard_error * sqrt(2))

@@ -16,7 +16,6 @@ from sociable.core.view import (
     Callout,
     Column,
     Document,
-    Paragraph,
     Row,
     Section,
     Table,
@@ -105,7 +104,7 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
         ),
         sections=[
             *([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []),
-            Section("What follows", [_show_conclusions(pairs, drawn), *_tell_how_to_plan(first, second, different)]),
+            Section("What follows", [_show_conclusions(pairs, drawn, "" if different else _tell_how_to_plan(first, second))]),
             *compare_corrected(first, second),
             *contrast,
         ],
@@ -184,12 +183,12 @@ def _make_row(pair: MetricPair, conclusion: Conclusion | None) -> Row:
     return Row([pair.metric, *map(format_figure, pair.means), shown, p_value, *counts])
 
 
-def _show_conclusions(pairs: Sequence[MetricPair], drawn: Sequence[Conclusion | None]) -> Table:
+def _show_conclusions(pairs: Sequence[MetricPair], drawn: Sequence[Conclusion | None], remedy: str) -> Table:
     note = (
         f"Told apart: the corrected p is at most {LEVEL:g}. Where no metric truly differs, none is called so in "
         f"{1 - LEVEL:.0%} of comparisons. A difference of d would have been: if the two truly differed by d, such cases would "
         f"show it {POWER:.0%} of the time; a smaller one may be missed. Could not have been: not even half the "
-        f"metric's range would be found so often, or there are too few clusters for any test. {MISSING}: nothing differs."
+        f"metric's range would be found so often, or there are too few clusters for any test. {MISSING}: nothing differs.{remedy}"
     )
     rows = [Row([pair.metric, _say(pair, conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)]
     return Table("A and B are …", [Column("Metric"), Column("Conclusion")], rows, note)
@@ -205,10 +204,9 @@ def _say(pair: MetricPair, conclusion: Conclusion | None) -> str:
     return f"not told apart, and a difference of {conclusion.smallest:.2g} would have been"
 
 
-def _tell_how_to_plan(first: RunResult, second: RunResult, different: Sequence[str]) -> Iterator[Paragraph]:
-    if not different:
-        command = shlex.join(["sociable", "power", str(first.manifest["benchmark"]), "--runs", first.folder, second.folder])
-        yield Paragraph(f"How many cases a smaller difference takes: {command}")
+def _tell_how_to_plan(first: RunResult, second: RunResult) -> str:
+    command = ["sociable", "power", str(first.manifest["benchmark"]), "--runs", first.folder, second.folder]
+    return f" How many cases a smaller difference takes: {shlex.join(command)}"
 
 
 def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:
