@@ -154,3 +154,21 @@ def test_of_one_run_the_cases_are_those_that_another_like_it_reaches_too() -> No
     found, all_reached = measure(side + missed), measure(side)
     assert (found.cases, found.spread.clusters, all_reached.cases) == (30, 22, 60)
     assert found.spread.standard_error == pytest.approx(all_reached.spread.standard_error * sqrt(2))
+
+
+def test_of_fewer_repeats_fewer_cases_are_reached() -> None:
+    # Each repeat reaches a case with probability 0.6, by lot: two agents that run it once both reach 0.36 of the cases.
+    generator = np.random.default_rng(9)
+    sides: list[list[Score]] = [[], []]
+    for side, cluster, case, repeat in product((0, 1), range(200), range(4), (0, 1)):
+        reached = generator.random() < 0.6
+        found = score(cluster, case, float(generator.random()), repeat)
+        missed = found.model_copy(update={"value": None, "outcome": Outcome.NOT_REACHED})
+        sides[side].append(found if reached else missed)
+    for runs in (sides, sides[:1]):
+        twice = measure(*runs)
+        assert twice.cases == pytest.approx(800 * (1 - 0.4**2) ** 2, rel=0.05)
+        once = twice.change_repeats(1)
+        assert once is not None and once.cases == pytest.approx(800 * 0.36, rel=0.1)
+        # The variance of one value is 1/12.
+        assert once.spread.standard_error == pytest.approx(sqrt(2 / 12 / (800 * 0.36)), rel=0.12)

@@ -41,6 +41,8 @@ class Components:
     """None where no case was repeated."""
     judges: Share | None
     """None where there was one judge."""
+    once: float = 1.0
+    """The share of the cases that would have a value if each were run once; repeats reach what one of them misses."""
 
     def scale(self, clusters: float, cases: float) -> Components:
         """The same over so many clusters and cases like these."""
@@ -49,6 +51,13 @@ class Components:
             for share in (self.repeats, self.judges)
         )
         return replace(self, spread=self.spread.scale(clusters), cases=round(cases), repeats=repeats, judges=judges)
+
+    def thin(self, share: float) -> Components:
+        """The same where only this share of the cases has a value, which may be none of a cluster."""
+        clusters = self.spread.clusters
+        thinned = self.scale(clusters * share, self.cases * share)
+        left = max(2, round(clusters * (1 - (1 - share) ** (self.cases / clusters))))
+        return replace(thinned, spread=replace(thinned.spread, clusters=left, differing=self.spread.differing), once=1.0)
 
     @property
     def between_repeats(self) -> float | None:
@@ -62,7 +71,8 @@ class Components:
             return None
         factor = share.count / count
         inside = None if self.within is None else sqrt(max(0.0, self.within**2 + share.variance * self.cases * (factor - 1)))
-        return replace(self, spread=self._change(share, factor), within=inside, repeats=Share(share.variance * factor, count))
+        changed = replace(self, spread=self._change(share, factor), within=inside, repeats=Share(share.variance * factor, count))
+        return changed.thin(self.once) if count == 1 and self.once < 1 else changed
 
     def add_judge(self) -> Components | None:
         """The same if one more judge like these were asked; None where nobody knows."""
@@ -128,7 +138,7 @@ def measure_components(sides: Sequence[Side], find_means: FindMeans) -> Componen
         repeats=_measure_repeats(whole, doubled),
         judges=_measure_judges([own for judge, own in values.items() if judge], doubled),
     )
-    return components if len(sides) == 2 else _reach_again(components, sides[0][""], parts, sizes)
+    return components if len(parts) > 1 else _reach_again(components, [side[""] for side in sides], parts[0])
 
 
 def _take(scores: Sequence[Score], common: Mapping[str, str], parts: Sequence[str]) -> list[Score]:
@@ -161,16 +171,28 @@ def _double(by_cluster: Mapping[str, float], differing: int) -> Spread:
     return replace(alone, standard_error=error, step=step, differing=differing if step else 0, grain=find_grain(apart))
 
 
-def _reach_again(components: Components, scores: Sequence[Score], parts: Sequence[str], sizes: Mapping[str, int]) -> Components:
-    """The same on the cases that another agent reaches too, which is as able and independent of the first."""
-    missed = {each.scenario for each in scores if each.metric == parts[0] and each.outcome is Outcome.NOT_REACHED}
-    missed -= {each.scenario for each in scores if each.metric == parts[0] and each.value is not None}
-    if len(parts) > 1 or not missed:
+def _reach_again(components: Components, sides: Sequence[Sequence[Score]], metric: str) -> Components:
+    """The same on the cases that both agents reach; of one run, the other is as able as its agent and independent of it.
+
+    The cases that two agents reach who run them once are counted over pairs of repeats: of one run, of different ones.
+    """
+    counts: list[dict[str, list[bool]]] = [defaultdict(list) for _ in sides]
+    for side, count in zip(sides, counts, strict=True):
+        for score in side:
+            if score.metric == metric and score.outcome in (Outcome.SCORED, Outcome.NOT_REACHED):
+                count[score.scenario].append(score.value is not None)
+    if all(all(reached) for count in counts for reached in count.values()):
         return components
-    share = components.cases / (components.cases + len(missed))
-    clusters = max(2, round(fsum(1 - (1 - share) ** size for size in sizes.values())))
-    again = components.scale(components.spread.clusters * share, components.cases * share)
-    return replace(again, spread=replace(again.spread, clusters=clusters, differing=components.spread.differing))
+    if len(sides) == 1:
+        (alone,) = counts
+        share = components.cases / len(alone)
+        pairs = [(sum(own) * (sum(own) - 1), len(own) * (len(own) - 1)) for own in alone.values() if len(own) > 1]
+        once = sum(both for both, _ in pairs) / sum(of for _, of in pairs) / share**2 if pairs else 1.0
+        components = components.thin(share)
+    else:
+        shares = [{case: sum(own) / len(own) for case, own in count.items()} for count in counts]
+        once = fsum(shares[0][case] * shares[1][case] for case in shares[0].keys() & shares[1].keys()) / components.cases
+    return replace(components, once=min(1.0, once))
 
 
 def _split(values: Mapping[str, float], clusters: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[float, float | None]:
