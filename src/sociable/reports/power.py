@@ -34,7 +34,7 @@ def show_power(
     """The power of a comparison over all cases of ``study``, from the variance of one run, or of the difference of two.
 
     ``origin`` says in words whose runs they are; ``repeats`` are those that are planned for each case, by default those of the
-    runs. Raises InputError where nothing varied.
+    runs. Raises InputError where hardly anything varied, and for a ``difference`` beyond the range of every metric.
     """
     repeats = repeats or max(run.manifest["settings"]["repeats"] for run in runs)
     measured = {name: each.change_repeats(repeats) or each for name, each in _measure(study, runs).items()}
@@ -196,7 +196,7 @@ def _count(number: int | None) -> str:
 
 def _say_what_follows(plans: dict[str, _Plan], difference: float, power: float) -> str:
     enough = [name for name, plan in plans.items() if plan.is_enough]
-    lacking = [name for name, plan in plans.items() if not plan.is_enough]
+    lacking = [name for name, plan in plans.items() if plan.is_possible and not plan.is_enough]
     said = []
     if enough:
         said.append(f"A difference of {difference:g} is told apart {power:.0%} of the time or more in: {', '.join(enough)}.")

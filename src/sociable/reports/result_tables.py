@@ -128,7 +128,7 @@ def tell_where_it_stopped(stopped: dict[str, Any]) -> str:
     width = stopped["half_width"]
     found = "there was no interval" if width is None else f"the interval was ± {width:.2g}"
     taken = f"{stopped['clusters']} of {stopped['of']} units in a random order"
-    if stopped["is_hopeless"]:
+    if stopped.get("is_hopeless"):
         return (
             f"Ended by its rule {stopped['rule']} at the first look, with {taken}: no case has a value of that metric. Is a "
             "stage or a judge missing? Start a new run with another rule."
