@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit  # type: ignore[import-untyped]
 
-from sociable.core.records import Score
+from sociable.core.records import Outcome, Score
 from sociable.statistics.components import measure_components
 from sociable.statistics.intervals import Interval
 from sociable.statistics.metrics import CombinedMeans, Metric, mean
@@ -29,12 +29,17 @@ Floats = NDArray[np.float64]
 
 SHARE: Metric[None] = Metric("share", "Share", "", value=lambda _: None)  # type: ignore[arg-type,return-value]
 MEAN: Metric[None] = Metric("mean", "Mean", "", value=lambda _: None, aggregate=mean, low=None, high=None)  # type: ignore[arg-type,return-value]
+FRACTION: Metric[None] = Metric("fraction", "Fraction", "", value=lambda _: None, aggregate=mean)  # type: ignore[arg-type,return-value]
+CONDITIONAL: Metric[None] = Metric("conditional", "Conditional", "", value=lambda _: None)  # type: ignore[arg-type,return-value]
 PRODUCT: Metric[None] = Metric(
     "product", "Product", "", aggregate=CombinedMeans(("one", "two"), lambda means: means.prod(axis=-1))
 )
 
 PILOTS = 50
 """Pilots of each design: what is promised depends on the pilot."""
+
+REACHED = 0.6
+"""The share of cases that a model reaches, of those of which a conditional share is."""
 
 LARGE = 10_000
 """Clusters of the one large pilot, so that chance has hardly a part in what it promises."""
@@ -53,6 +58,12 @@ class Design:
     """How much clusters differ in difficulty, for both models alike."""
     tastes: float
     """How much a model is better or worse in a cluster than it is elsewhere."""
+    runs: int = 2
+    """Runs of a pilot."""
+
+    @property
+    def parts(self) -> int:
+        return 2 if self.metric in (PRODUCT, CONDITIONAL) else 1
 
 
 DESIGNS = (
@@ -64,6 +75,7 @@ DESIGNS = (
     Design("mean", MEAN, (3,) * 24, 0.0, 1.0, 0.5),
     Design("mean, unequal clusters", MEAN, (1, 1, 1, 10) * 8, 0.0, 1.0, 0.5),
     Design("product of two shares", PRODUCT, (4,) * 60, 1.0, 1.0, 0.3),
+    Design("share of cases reached, pilots of one run", CONDITIONAL, (4,) * 60, 0.5, 0.0, 0.3, runs=1),
 )
 
 
@@ -74,8 +86,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="200 of each")
     asked = parser.parse_args()
     pairs, runs = (200, 200) if asked.quick else (asked.pairs, asked.runs)
-    print("| design | clusters | cases | difference | power found | ± | by pilots as small | ± | false alarms | ± |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| design | clusters | cases | difference | power found | ± | if worse | ± | by pilots as small | ± | false alarms | ± |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for design in DESIGNS:
         print(measure_power(design, pairs), flush=True)
     print("\n| design | rule | clusters at the end | coverage of the repeated interval | of the usual one | ± |")
@@ -88,15 +102,18 @@ def draw(design: Design, shift: float, generator: np.random.Generator) -> list[F
     """[part, case] values of two models; ``shift`` is what the second is better by, in logits or in the metric's unit."""
     sizes = np.array(design.sizes)
     difficulty = np.repeat(design.clusters * generator.standard_normal(len(sizes)), sizes)
-    parts = 2 if design.metric is PRODUCT else 1
     found = []
+    # Of a share of cases reached, the second part is whether a case is reached, which the shift leaves as it is.
     for ability in (design.level, design.level + shift):
         own = np.repeat(design.tastes * generator.standard_normal(len(sizes)), sizes)
-        where = np.broadcast_to(ability - difficulty + own, (parts, sizes.sum()))
+        where = np.broadcast_to(ability - difficulty + own, (design.parts, sizes.sum()))
         if design.metric is MEAN:
             found.append(where + generator.standard_normal(where.shape))
         else:
-            found.append((generator.random(where.shape) < expit(where)).astype(float))
+            values = (generator.random(where.shape) < expit(where)).astype(float)
+            if design.metric is CONDITIONAL:
+                values[1] = generator.random(sizes.sum()) < REACHED
+            found.append(values)
     return found
 
 
@@ -110,22 +127,38 @@ def find_truth(design: Design, ability: float) -> float:
     return share**2 if design.metric is PRODUCT else share
 
 
-def find_shift(design: Design, difference: float) -> float | None:
-    """What the second model must be better by, so that the true difference is this; None where there is no room."""
-    if find_truth(design, design.level + 12) - find_truth(design, design.level) < difference:
+def find_shift(design: Design, difference: float, direction: int = 1) -> float | None:
+    """What the second model is better by (``direction`` -1: worse), if the true difference is this; None: no room."""
+
+    def measure(shift: float) -> float:
+        return direction * (find_truth(design, design.level + direction * shift) - find_truth(design, design.level))
+
+    if measure(12.0) < difference:
         return None
     low, high = 0.0, 12.0
     for _ in range(50):
         middle = (low + high) / 2
-        is_less = find_truth(design, design.level + middle) - find_truth(design, design.level) < difference
-        low, high = (middle, high) if is_less else (low, middle)
-    return low
+        low, high = (middle, high) if measure(middle) < difference else (low, middle)
+    return direction * low
 
 
 def make_scores(design: Design, values: Floats) -> list[Score]:
     """The scores, case by case."""
     names = ("one", "two") if design.metric is PRODUCT else (design.metric.name,)
     cluster_of = np.repeat(np.arange(len(design.sizes)), design.sizes).tolist()
+    if design.metric is CONDITIONAL:
+        outcomes = (Outcome.NOT_REACHED, Outcome.SCORED)
+        rows = zip(cluster_of, *values.tolist(), strict=True)
+        return [
+            Score(
+                metric=names[0],
+                scenario=str(case),
+                cluster=str(cluster),
+                value=value if is_reached else None,
+                outcome=outcomes[int(is_reached)],
+            )
+            for case, (cluster, value, is_reached) in enumerate(rows)
+        ]
     return [
         Score(metric=name, scenario=str(case), cluster=str(cluster), value=value)
         for case, (cluster, row) in enumerate(zip(cluster_of, values.T.tolist(), strict=True))
@@ -138,7 +171,14 @@ def test(design: Design, pair: list[Floats]) -> float:
     names = [str(case) for case in range(sum(design.sizes))]
     cluster_of = dict(zip(names, map(str, np.repeat(np.arange(len(design.sizes)), design.sizes)), strict=True))
     if design.metric is not PRODUCT:
-        one, other = (dict(zip(names, values[0].tolist(), strict=True)) for values in pair)
+        one, other = (
+            {
+                case: value
+                for case, value, is_reached in zip(names, values[0].tolist(), values[-1].tolist(), strict=True)
+                if is_reached or design.metric is not CONDITIONAL
+            }
+            for values in pair
+        )
         found = compare_paired(one, other, cluster_of, replicates=1, sign_flips=999)
     else:
         starts, sizes = np.r_[0, np.cumsum(design.sizes)[:-1]], np.array(design.sizes, dtype=float)
@@ -155,28 +195,31 @@ def test(design: Design, pair: list[Floats]) -> float:
 def measure_power(design: Design, count: int) -> str:
     """A row of the table: how often a difference is found that pilots of two equal models promise with a power of 0.8."""
     generator = np.random.default_rng(1)
-    large, found, alarms = [], [], []
+    large, worse, found, alarms = [], [], [], []
     promised, shift = promise(design, LARGE // len(design.sizes), generator)
-    assert shift is not None
+    down = find_shift(design, promised, -1)
+    assert shift is not None and down is not None
     for _ in range(count):
         large.append(test(design, draw(design, shift, generator)) <= 0.05)
+        worse.append(test(design, draw(design, down, generator)) <= 0.05)
         alarms.append(test(design, draw(design, 0.0, generator)) <= 0.05)
     for _ in range(PILOTS):
         _, shift = promise(design, 1, generator)
         if shift is not None:
             found += [test(design, draw(design, shift, generator)) <= 0.05 for _ in range(count // PILOTS)]
     cells = [design.name, str(len(design.sizes)), str(sum(design.sizes)), f"{promised:.3f}"]
-    return f"| {' | '.join([*cells, *map(format_share, (large, found, alarms))])} |"
+    return f"| {' | '.join([*cells, *map(format_share, (large, worse, found, alarms))])} |"
 
 
 def promise(design: Design, times: int, generator: np.random.Generator) -> tuple[float, float | None]:
     """(the difference that a pilot of so many times the clusters promises to be found, the shift that makes it)."""
     pilot = replace(design, sizes=design.sizes * times)
     components = measure_components(
-        [{"": make_scores(pilot, each)} for each in draw(pilot, 0.0, generator)], design.metric.find_means
+        [{"": make_scores(pilot, each)} for each in draw(pilot, 0.0, generator)[: design.runs]], design.metric.find_means
     )
     assert components is not None
-    difference = find_smallest_difference(components.scale(len(design.sizes)).spread)
+    spread = components.spread.place(components.value, design.metric.low, design.metric.high)
+    difference = find_smallest_difference(spread.scale(spread.clusters / times))
     assert difference is not None
     return difference, find_shift(design, difference)
 
@@ -203,6 +246,8 @@ ENDING = (
     Ending(Design("mean", MEAN, (3,) * 100, 0.0, 1.0, 0.5), 0.4),
     Ending(Design("mean", MEAN, (3,) * 30, 0.0, 1.0, 0.5), 0.6),
     Ending(Design("product of two shares", PRODUCT, (4,) * 100, 1.0, 1.0, 0.3), 0.1),
+    Ending(Design("mean of fractions near 1", FRACTION, (4,) * 64, 4.0, 0.5, 0.0), 0.05),
+    Ending(Design("product of two shares near 1", PRODUCT, (4,) * 64, 4.0, 0.5, 0.0), 0.05),
 )
 
 

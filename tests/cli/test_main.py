@@ -272,6 +272,8 @@ def test_estimate_counts_calls_and_tokens_and_spends_nothing(capsys: pytest.Capt
     assert (calls["partner"], calls["reference"]) == (12 * cases, 6 * cases)
     # Two stages in two orders, and a question for each secret and for the clash.
     assert 5 * cases <= calls["judge"] <= 9 * cases
+    assert sociable("estimate", "hsii", "--model", model, "--stages", "1,2", "--until", "r2 +- 0.1") == 0
+    assert "the run ends earlier if its rule r2 ± 0.1 is met" in " ".join(capsys.readouterr().out.split())
 
 
 def test_an_old_or_foreign_folder_says_so(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import pytest
 import sociable
 from sociable.api import runs
 from sociable.core.errors import InputError
+from sociable.core.view import Callout, Tone
 from sociable.engine.result import RunResult
 from sociable.engine.settings import change_settings, load_settings
 from sociable.engine.stopping import StoppingRule, parse_rule
@@ -53,9 +54,10 @@ def test_what_is_no_rule_is_refused_with_an_example(text: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"until": "r9 ± 0.1"}, "no mean called 'r9' here. There are: r1, r1_strict, r2"),
-        ({"until": "r2 ± 0.001"}, "cannot be reached: even if all 249 cases agreed, the interval would be ± 0.01"),
-        ({"until": "r2 ± 0.1", "limit": 3}, "even if all 12 cases agreed"),
+        ({"until": "r9 ± 0.1"}, r"no mean called 'r9' here. There are: r1"),
+        ({"until": "r2 ± 0.001"}, "cannot be reached: no result of 249 cases has an interval narrower than ± 0.01"),
+        ({"until": "r2 ± 0.1", "limit": 3}, "no result of 12 cases"),
+        ({"until": "r2 ± 0.5"}, "asks for nothing: r2 lies between 0 and 1. Name a width below 0.5"),
         ({"until": "r2 ± 0.1", "scenarios": ("the-red-cap:6",)}, "leave --scenario out"),
     ],
 )
@@ -93,9 +95,11 @@ def test_the_clusters_are_drawn_by_lot_and_the_same_for_every_model(stopped: Run
 
 def test_it_is_not_called_unfinished_and_says_why_it_ended(stopped: RunResult) -> None:
     assert not any("have not been run yet" in note for note in stopped.notes)
-    (said,) = [note for note in stopped.notes if "Ended by its rule r2 ± 0.12" in note]
-    assert f"{stopped.manifest['stopped']['clusters']} of 64" in said and "over all looks" in said
     document = runs.make_report_document(stopped)
+    callouts = [block for section in document.sections for block in section.blocks if isinstance(block, Callout)]
+    (said,) = [each for each in callouts if "Ended by its rule r2 ± 0.12" in each.text]
+    assert f"{stopped.manifest['stopped']['clusters']} of 64" in said.text and "over all looks" in said.text
+    assert said.tone is Tone.NEUTRAL  # all went as it was asked
     assert f"{stopped.manifest['episodes']} cases of {stopped.manifest['stopped']['clusters']} dialogues" in document.subtitle
 
 
@@ -150,3 +154,31 @@ def test_a_killed_run_takes_the_same_looks_and_buys_nothing_twice(
     looks = [json.loads((tmp_path / name / "manifest.json").read_text())["stopped"] for name in ("whole", "killed")]
     assert looks[0] == looks[1] and 1 < looks[0]["look"] < looks[0]["looks"]
     assert slow.requests()["total"] <= expected + 4
+
+
+def test_a_metric_can_be_called_by_its_title(tmp_path: Path) -> None:
+    result = sociable.run("hsii", "reference/oracle@0.3", out=tmp_path / "run", until="cascade ± 0.2", **DEMO)
+    assert result.manifest["stopped"]["rule"] == "hsii_cascade ± 0.2" and result.manifest["stopped"]["is_met"]
+
+
+def test_a_metric_without_any_value_ends_the_run_at_its_first_look(tmp_path: Path) -> None:
+    settings = DEMO | {"options": {"stages": [1, 2]}}
+    result = sociable.run("hsii", "reference/oracle", out=tmp_path / "run", until="r3 ± 0.1", **settings)
+    assert result.manifest["stopped"]["clusters"] == 10 and result.manifest["episodes"] < 60
+    assert any("no case has a value of that metric" in note for note in result.notes)
+
+
+def test_an_outage_ends_a_run_without_a_look_and_to_resume_mends_it(tmp_path: Path) -> None:
+    broken, model = tmp_path / "broken", tmp_path / "model.py"
+    model.write_text(
+        "from pathlib import Path\n\ndef reply(messages):\n"
+        f"    if Path({str(broken)!r}).exists():\n        raise ConnectionError('down')\n    return 'A'\n"
+    )
+    broken.touch()
+    asked = {"until": "r1 ± 0.12", "options": {"stages": [1]}}
+    result = sociable.run("hsii", f"python:{model}:reply", out=tmp_path / "run", **asked)
+    assert "stopped" not in result.manifest and len({score.cluster for score in result.scores}) == 10
+    assert any("Resume the run" in note for note in result.notes)
+    broken.unlink()
+    again = sociable.resume(tmp_path / "run")
+    assert again.manifest["stopped"]["is_met"] and not any(score.outcome == "errored" for score in again.scores)

@@ -12,7 +12,9 @@ from sociable.api.power import plan_power
 from sociable.core.errors import InputError
 from sociable.core.view import Document
 from sociable.engine.result import RunResult
+from sociable.reports.comparison import compare_metrics
 from sociable.reports.power import score_by_judge
+from sociable.statistics.components import measure_components
 
 JUDGE = """
 def reply(messages):
@@ -89,7 +91,7 @@ def test_judges_that_differ_are_told_from_one_another(tmp_path: Path, monkeypatc
         Path(f"{name}.py").write_text(f"NAME = {name!r}\n{JUDGE}")
     judges = tuple(f"python:{name}.py:reply" for name in ("one", "two"))
     settings: dict[str, Any] = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": judges}
-    result = sociable.run("hsii", "reference/heuristic", out="judged", options={"stages": [1, 2, 3]}, **settings)
+    result = sociable.run("hsii", "reference/better", out="judged", options={"stages": [1, 2, 3]}, **settings)
     sides = score_by_judge(result)
     assert set(sides) == {"", *judges}
     values = [{each.scenario: each.value for each in sides[judge] if each.metric == "r3_ties_half"} for judge in judges]
@@ -106,8 +108,40 @@ def test_wrong_runs_and_numbers_are_refused(pair: list[RunResult], tmp_path: Pat
         plan_power("hsii-memory", [*pair, other])
     with pytest.raises(InputError, match=r"not comparable. They differ in: seed"):
         plan_power("hsii-memory", [pair[0], other])
-    for asked in ({"difference": 0.0}, {"power": 1.0}):
+    for asked in ({"difference": 0.0}, {"difference": float("nan")}, {"power": 1.0}):
         with pytest.raises(InputError, match="--difference must be above 0"):
             plan_power("hsii-memory", pair, **asked)
-    with pytest.raises(InputError, match="Nothing varied"):
+    with pytest.raises(InputError, match=r"--difference 3 is more than any two models can differ by"):
+        plan_power("hsii-memory", pair, difference=3.0)
+    with pytest.raises(InputError, match="In no metric of these runs as many as 6 clusters varied"):
         plan_power("hsii-memory", [other])
+
+
+def test_the_variance_is_that_of_the_cases_that_a_comparison_has(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
+    runs = [
+        sociable.run("hsii", f"reference/{agent}", out=tmp_path / agent, limit=20, options={"stages": [1, 2, 3]}, **settings)
+        for agent in ("better", "heuristic")
+    ]
+    compared = {pair.metric: pair.found for pair in compare_metrics(*runs)}
+    sides = [score_by_judge(run) for run in runs]
+    seen = []
+    for metric in runs[0].study.metrics.values():
+        components = measure_components(sides, metric.find_means) if metric.name in compared else None
+        if components and (spread := compared[metric.name].spread):
+            found, own = compared[metric.name], components.spread
+            assert (components.cases, own.clusters, own.differing) == (found.cases, found.clusters, spread.differing), metric.name
+            assert (own.standard_error, own.step) == pytest.approx((spread.standard_error, spread.step), abs=1e-9), metric.name
+            seen.append((metric.name, found.cases))
+    # The one has every case at stage 2 right, the other a quarter: 80 were run, and of what comes after fewer are compared.
+    assert ("r2", 80) in seen and ("hsii_cascade", 80) in seen
+    assert next(cases for name, cases in seen if name == "evades_conflict") < 40
+
+
+def test_what_hardly_varied_is_left_out_and_named() -> None:
+    """The oracle that errs ties with the reference conversations, of which it says the same, in all cases but one."""
+    document = plan_power("hsii", difference=0.01)
+    assert document.summary.note.endswith("clusters varied in these runs: r3_ties_half, r4_ties_half.")
+    assert [row.cells[1] for row in document.summary.rows if row.cells[0] == "r1"] == ["249"]
+    table = document.sections[0].blocks[0]
+    assert "each run once" in table.caption and table.note.startswith("Too few clusters for a difference of 0.01 in: r1")  # type: ignore[union-attr]

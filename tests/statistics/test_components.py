@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sociable.core.records import Score
+from sociable.core.records import Outcome, Score
 from sociable.statistics.components import Components, measure_components
 from sociable.statistics.influence import find_influences
 from sociable.statistics.metrics import Metric, mean
@@ -105,7 +105,7 @@ def test_the_parts_of_a_simulation_are_found() -> None:
     assert again is not None
     assert again.spread.standard_error == pytest.approx(found.spread.standard_error)
     # Twice the clusters: half of each variance.
-    twice = found.scale(2 * clusters)
+    twice = found.scale(2 * clusters, 2 * clusters * cases)
     assert twice.spread.standard_error == pytest.approx(found.spread.standard_error / sqrt(2))
     assert (twice.cases, twice.between_repeats) == (2 * clusters * cases, pytest.approx(found.between_repeats))
 
@@ -140,3 +140,35 @@ def test_without_two_clusters_or_a_common_case_there_are_no_parts() -> None:
     assert measure_components([{"": [score("a", 1, 1.0), score("a", 2, 0.0)]}], METRIC.find_means) is None
     assert measure_components([{"": [score("a", 1, 1.0)]}, {"": [score("b", 1, 1.0)]}], METRIC.find_means) is None
     assert measure_components([{"": []}], METRIC.find_means) is None
+
+
+def test_of_one_run_the_cases_are_those_that_another_like_it_reaches_too() -> None:
+    # 30 clusters of 4 cases, of which 2 are reached: of these another reaches half. 1 - 1/4 of the clusters have such a case.
+    values = np.random.default_rng(2).random(60)
+    side = [score(cluster, case, float(values[2 * cluster + case])) for cluster in range(30) for case in (0, 1)]
+    missed = [
+        Score(metric="m", scenario=f"{c}-{case}", cluster=str(c), outcome=Outcome.NOT_REACHED)
+        for c in range(30)
+        for case in (2, 3)
+    ]
+    found, all_reached = measure(side + missed), measure(side)
+    assert (found.cases, found.spread.clusters, all_reached.cases) == (30, 22, 60)
+    assert found.spread.standard_error == pytest.approx(all_reached.spread.standard_error * sqrt(2))
+
+
+def test_of_fewer_repeats_fewer_cases_are_reached() -> None:
+    # Each repeat reaches a case with probability 0.6, by lot: two agents that run it once both reach 0.36 of the cases.
+    generator = np.random.default_rng(9)
+    sides: list[list[Score]] = [[], []]
+    for side, cluster, case, repeat in product((0, 1), range(200), range(4), (0, 1)):
+        reached = generator.random() < 0.6
+        found = score(cluster, case, float(generator.random()), repeat)
+        missed = found.model_copy(update={"value": None, "outcome": Outcome.NOT_REACHED})
+        sides[side].append(found if reached else missed)
+    for runs in (sides, sides[:1]):
+        twice = measure(*runs)
+        assert twice.cases == pytest.approx(800 * (1 - 0.4**2) ** 2, rel=0.05)
+        once = twice.change_repeats(1)
+        assert once is not None and once.cases == pytest.approx(800 * 0.36, rel=0.1)
+        # The variance of one value is 1/12.
+        assert once.spread.standard_error == pytest.approx(sqrt(2 / 12 / (800 * 0.36)), rel=0.12)

@@ -38,6 +38,7 @@ def test_the_three_conclusions() -> None:
     assert would is not None and would.smallest == find_smallest_difference(SPREAD, 0.05 / 2)
     assert could_not is not None and (could_not.is_told_apart, could_not.smallest) == (False, None)
     assert too_few is not None and (too_few.is_told_apart, too_few.smallest) == (False, None)
+    assert too_few.p_value is None  # no test could tell: what its p-value is does not matter
     assert none is None and same is None
 
 

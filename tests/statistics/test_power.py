@@ -126,3 +126,20 @@ def compare_differences_quickly(differences: list[float], clusters: list[str]) -
     found = compare_paired(dict.fromkeys(second, 0.0), second, cluster_of, replicates=2, sign_flips=4999)
     assert found.p_value is not None
     return found.p_value
+
+
+def test_near_the_end_of_a_range_power_is_that_of_the_worse_direction() -> None:
+    # Of 200 single cases each, shares .98 and .98 - d: the variance of the second is larger. Normal approximation, two-sided:
+    # d = 1.96 sqrt(2 p(1-p) / n) at least, and 0.8416 more of its own standard error.
+    near = Spread(sqrt(2 * 0.98 * 0.02 / 200), 200, 0.005, 8)
+    placed = near.place(0.98, 0.0, 1.0)
+    found = find_smallest_difference(placed)
+    assert found is not None and found > (find_smallest_difference(near) or 0.0)
+    rates = np.random.default_rng(8).random((2, 300, 200)) < np.array([0.98, 0.98 - found])[:, None, None]
+    rejected = [
+        compare_differences_quickly(list(other.astype(float) - one), [str(place) for place in range(200)]) <= 0.05
+        for one, other in zip(*rates, strict=True)
+    ]
+    assert np.mean(rejected) >= 0.8 - 0.07  # three standard errors
+    assert near.place(0.5, 0.0, None) == near
+    assert placed.find_error(0.0) == near.standard_error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,9 +36,10 @@ def plan_power(
 
     The variances are those of the difference of two ``runs``; of one run, as if two models like it were independent; without a
     run, those of a reference agent, which is run at once, offline. ``difference`` is in the unit of each metric, ``power`` a
-    probability. Raises InputError for runs of another benchmark, or that cannot be compared.
+    probability. Raises InputError for runs of another benchmark, or that cannot be compared, and for a difference that no two
+    models can have.
     """
-    if difference <= 0 or not 0.05 < power < 1:
+    if not 0 < difference < inf or not 0.05 < power < 1:
         raise InputError("--difference must be above 0, and --power between 0.05 and 1.")
     found = find_benchmark(benchmark)
     if not runs:

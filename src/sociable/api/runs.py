@@ -16,7 +16,7 @@ from typing_extensions import Unpack
 
 from sociable.api.folders import name_new_folder
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
-from sociable.core.records import ScoreFile
+from sociable.core.records import Outcome, ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
@@ -385,22 +385,34 @@ async def _ask_all(run_: Run, opened: OpenStudy, build: Collection[Role]) -> Non
     await run_.rate()
 
 
+MOST_ERRORED = 0.1
+"""The share of errored episodes above which a run that ends by rule does not go on."""
+
+
 async def _ask_until_narrow(run_: Run, looks: Looks, opened: OpenStudy, build: Collection[Role]) -> None:
     """Takes as many clusters as its rule asks for, look by look, and notes in the manifest where it ended.
 
-    Each look sees the clusters before it and nothing else, so that a run that is resumed takes the same looks.
+    It ends without a look, and can be resumed, where too many episodes are errored; and at the first look where no case has a
+    value. Each look sees the clusters before it and nothing else, so that a run that is resumed takes the same looks.
     """
     study = run_.study
     for count in looks.counts:
         taken = looks.take(study, count)
         with narrow(study, taken):
             await _ask_all(run_, opened, build)
-            estimate = looks.find_estimate(study, run_.score_episodes())
-        if looks.is_met(estimate):
+            scores = run_.score_episodes()
+        episodes = {(score.scenario, score.repeat) for score in scores}
+        errored = {(score.scenario, score.repeat) for score in scores if score.outcome is Outcome.ERRORED}
+        if len(errored) > MOST_ERRORED * len(episodes):
+            # No look is taken at what an outage left over, and none of the rest is begun: to resume mends it.
+            return
+        estimate = looks.find_estimate(study, scores)
+        if looks.is_met(estimate) or looks.is_hopeless(count, estimate):
             break
     stopped = {
         "rule": str(looks.rule),
         "is_met": looks.is_met(estimate),
+        "is_hopeless": looks.is_hopeless(count, estimate),
         "half_width": measure_half_width(estimate),
         "look": looks.counts.index(count) + 1,
         "looks": len(looks.counts),

@@ -12,7 +12,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Score
 from sociable.core.seeding import make_generator
 from sociable.engine.study import AnyStudy
-from sociable.statistics.metrics import share
+from sociable.statistics.metrics import Metric, share
 from sociable.statistics.sequential import estimate_at_look, find_level, find_narrowest, plan_looks
 
 _FORM = re.compile(r"(?P<metric>.+?)\s*(?:±|\+/?-)\s*(?P<width>[0-9.eE+-]+)")
@@ -65,6 +65,10 @@ class Looks:
         before = estimate or Estimate(metric=self.rule.metric, value=found.value)
         return before.model_copy(update={"low": found.low, "high": found.high})
 
+    def is_hopeless(self, count: int, estimate: Estimate) -> bool:
+        """Whether the first look, at ``count`` clusters, found no case at all with a value: nobody should buy the rest."""
+        return count == self.counts[0] and estimate.value is None
+
     def is_met(self, estimate: Estimate) -> bool:
         """Whether the interval is as narrow as the rule asks."""
         width = measure_half_width(estimate)
@@ -79,22 +83,35 @@ def plan_run(study: AnyStudy, rule: StoppingRule) -> Looks:
     """The order of the study's clusters, drawn by its seed, and the looks."""
     order = sorted(set(map(study.find_cluster, study.scenarios)))
     make_generator(study.seed, "until").shuffle(order)
-    return Looks(rule, order, plan_looks(len(order)))
+    return Looks(StoppingRule(find_metric(study, rule.metric).name, rule.width), order, plan_looks(len(order)))
+
+
+def find_metric(study: AnyStudy, text: str) -> Metric[Any]:
+    """The mean of this name, or of this title. Raises InputError."""
+    known = {name: metric for name, metric in study.metrics.items() if metric.is_of_means}
+    found = known.get(text) or next((each for each in known.values() if each.title.casefold() == text.casefold()), None)
+    if found is None:
+        named = (name if name == metric.title else f"{name} ({metric.title})" for name, metric in known.items())
+        raise InputError(f"--until: there is no mean called '{text}' here. There are: {', '.join(named)}.")
+    return found
 
 
 def check_rule(study: AnyStudy, rule: StoppingRule, scenarios: Collection[str]) -> None:
-    """Raises InputError for a metric that has no such interval, a width that no result could reach, or cases chosen by hand."""
+    """Raises InputError for an unknown metric, a width that any or no result reaches, or cases chosen by hand."""
     if scenarios:
         raise InputError("--until takes cases in a random order: leave --scenario out, or --until.")
-    known = [name for name, metric in study.metrics.items() if metric.is_of_means]
-    if rule.metric not in known:
-        raise InputError(f"--until: there is no mean called '{rule.metric}' here. There are: {', '.join(known)}.")
-    if study.metrics[rule.metric].aggregate is share:
+    metric = find_metric(study, rule.metric)
+    if metric.width is not None and rule.width >= metric.width / 2:
+        raise InputError(
+            f"--until '{rule}' asks for nothing: {metric.name} lies between {metric.low:g} and {metric.high:g}. Name a width "
+            f"below {metric.width / 2:g}."
+        )
+    if metric.aggregate is share:
         cases = len(study.scenarios)
         narrowest = find_narrowest(cases, find_level(plan_looks(len(plan_run(study, rule).order))))
         if rule.width < narrowest:
             raise InputError(
-                f"--until '{rule}' cannot be reached: even if all {cases} cases agreed, the interval would be ± {narrowest:.2g}."
+                f"--until '{rule}' cannot be reached: no result of {cases} cases has an interval narrower than ± {narrowest:.2g}."
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from sociable.core.records import Outcome
-from sociable.core.view import MISSING, Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import (
+    MISSING,
+    Callout,
+    Column,
+    Document,
+    Row,
+    Section,
+    Table,
+    Tone,
+    format_figure,
+    format_with_interval,
+)
 from sociable.engine.result import RunResult
 from sociable.people.corrected import compare_corrected
 from sociable.statistics.conclusions import Conclusion, Contrasted, draw_conclusions
-from sociable.statistics.estimates import average_by_case, sum_by_cluster
+from sociable.statistics.estimates import average_by_case, find_common_cases, sum_by_cluster
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
 from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
-from sociable.statistics.power import LEVEL, POWER
+from sociable.statistics.power import LEVEL, POWER, Spread, count_fewest_clusters
 
 _MAY_DIFFER = frozenset(
     {"model", "partner", "opponent", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
@@ -27,8 +38,9 @@ _MAY_DIFFER = frozenset(
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
 TOLD_APART = "told apart"
+FEWEST_CLUSTERS = count_fewest_clusters(LEVEL)
+NOT_MEASURED = "not measured"
 COULD_NOT_HAVE_BEEN = "not told apart, and could not have been"
-_LOST = frozenset({Outcome.UNSCORED, Outcome.ERRORED})
 
 
 def find_differences(first: RunResult, second: RunResult) -> list[str]:
@@ -70,10 +82,8 @@ def _find_different_options(first: RunResult, second: RunResult) -> list[str]:
 def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], contrast: Sequence[Section] = ()) -> Document:
     """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
     names = [run.manifest["models"]["subject"] for run in (first, second)]
-    compared = [metric.name for metric in first.study.metrics.list_compared()]
-    pairs = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
-    pairs += [pair for metric in first.study.metrics.list_combined() for pair in _compare_combined(first, second, metric)]
-    drawn = draw_conclusions([Contrasted(pair.found.p_value, pair.found.spread, pair.plausible) for pair in pairs])
+    pairs = compare_metrics(first, second)
+    drawn = draw_conclusions([Contrasted(pair.found.p_value, pair.spread, pair.plausible) for pair in pairs])
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
         title="Comparison",
@@ -89,11 +99,12 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
             ],
             rows=[_make_row(*each) for each in zip(pairs, drawn, strict=True)],
             note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, corrected by Holm for the "
-            "metrics of this table. A score that is made of several means has them of all cases that both ran.",
+            f"metrics of this table that can be tested; {MISSING}: the two differ in too few clusters for any test "
+            f"({FEWEST_CLUSTERS - 1} or fewer). A score that is made of several means has them of all cases that both ran.",
         ),
         sections=[
             *([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []),
-            Section("What follows", [_show_conclusions(pairs, drawn)]),
+            Section("What follows", [_show_conclusions(pairs, drawn, "" if different else _tell_how_to_plan(first, second))]),
             *compare_corrected(first, second),
             *contrast,
         ],
@@ -101,29 +112,45 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
 
 
 @dataclass(frozen=True)
-class _Pair:
+class MetricPair:
     """One metric of two runs."""
 
     metric: str
     means: Sequence[float | None]
     found: PairedComparison
-    plausible: float | None
-    """Half the range of the metric: who cannot find that much finds nothing; None where the range has no end."""
+    low: float | None
+    high: float | None
+
+    @property
+    def spread(self) -> Spread | None:
+        """The spread of the difference, where in the range the two runs are."""
+        known, spread = [each for each in self.means if each is not None], self.found.spread
+        return spread.place(fmean(known), self.low, self.high) if spread and known else spread
+
+    @property
+    def plausible(self) -> float | None:
+        """Half the range of the metric: who cannot find that much finds nothing; None where the range has no two ends."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
-def _compare_means(first: RunResult, second: RunResult, metric: str) -> _Pair:
+def compare_metrics(first: RunResult, second: RunResult) -> list[MetricPair]:
+    """All metrics that have a value per case, or are made of others' means, in the order of the table."""
+    compared = [metric.name for metric in first.study.metrics.list_compared()]
+    pairs = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
+    return pairs + [pair for metric in first.study.metrics.list_combined() for pair in _compare_combined(first, second, metric)]
+
+
+def _compare_means(first: RunResult, second: RunResult, metric: str) -> MetricPair:
     one, other = average_by_case(first.scores, metric), average_by_case(second.scores, metric)
     clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
     common = one.keys() & other.keys()
     means = [fmean(values[case] for case in common) if common else None for values in (one, other)]
-    return _Pair(metric, means, compare_paired(one, other, clusters), _halve_range(first.study.metrics.get(metric)))
+    known = first.study.metrics.get(metric)
+    low, high = (known.low, known.high) if known else (None, None)
+    return MetricPair(metric, means, compare_paired(one, other, clusters), low, high)
 
 
-def _halve_range(metric: Metric[Any] | None) -> float | None:
-    return None if metric is None or metric.low is None or metric.high is None else (metric.high - metric.low) / 2
-
-
-def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[_Pair]:
+def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[MetricPair]:
     """The row of a metric that is made of others' means; none where a run lacks it."""
     assert isinstance(metric.aggregate, CombinedMeans)
     if any(
@@ -133,11 +160,9 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
     parts = metric.aggregate.list_parts(first.scores)
     if parts is None or parts != metric.aggregate.list_parts(second.scores):
         return
-    lost = {score.scenario for run in (first, second) for score in run.scores if score.metric in parts and score.outcome in _LOST}
-    common = {score.scenario for score in first.scores} & {score.scenario for score in second.scores} - lost
+    common = find_common_cases([first.scores, second.scores], parts)
     one, other = (sum_by_cluster([score for score in run.scores if score.scenario in common], parts) for run in (first, second))
-    clusters = {score.scenario: score.cluster for score in first.scores if score.scenario in common}
-    sizes = [size for _, size in sorted(Counter(clusters.values()).items())]
+    sizes = [size for _, size in sorted(Counter(common.values()).items())]
 
     combine_means = metric.aggregate.combine
 
@@ -146,10 +171,10 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
 
     with np.errstate(invalid="ignore"):
         means = [float(combine(each.sum(axis=0))) for each in (one, other)]
-    yield _Pair(metric.name, means, compare_combined(one, other, sizes, combine), _halve_range(metric))
+    yield MetricPair(metric.name, means, compare_combined(one, other, sizes, combine), metric.low, metric.high)
 
 
-def _make_row(pair: _Pair, conclusion: Conclusion | None) -> Row:
+def _make_row(pair: MetricPair, conclusion: Conclusion | None) -> Row:
     found = pair.found
     p = conclusion.p_value if conclusion else None
     p_value = "< 0.001" if p is not None and p < 0.001 else format_figure(p)
@@ -158,25 +183,30 @@ def _make_row(pair: _Pair, conclusion: Conclusion | None) -> Row:
     return Row([pair.metric, *map(format_figure, pair.means), shown, p_value, *counts])
 
 
-def _show_conclusions(pairs: Sequence[_Pair], drawn: Sequence[Conclusion | None]) -> Table:
-    return Table(
-        caption="A and B are …",
-        columns=[Column("Metric"), Column("Conclusion")],
-        rows=[Row([pair.metric, _say(conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)],
-        note=f"With a probability of {1 - LEVEL:.0%} or more, nothing is said to be told apart that does not differ. A "
-        f"difference that would have been, would have been with a probability of {POWER:.0%}. Could not have been: there are "
-        f"too few clusters, or not even half the range of the metric would have been enough. {MISSING}: nothing differs.",
+def _show_conclusions(pairs: Sequence[MetricPair], drawn: Sequence[Conclusion | None], remedy: str) -> Table:
+    note = (
+        f"Told apart: the corrected p is at most {LEVEL:g}. Where no metric truly differs, none is called so in "
+        f"{1 - LEVEL:.0%} of comparisons. A difference of d would have been: if the two truly differed by d, such cases would "
+        f"show it {POWER:.0%} of the time; a smaller one may be missed. Could not have been: not even half the "
+        f"metric's range would be found so often, or there are too few clusters for any test. {MISSING}: nothing differs.{remedy}"
     )
+    rows = [Row([pair.metric, _say(pair, conclusion)]) for pair, conclusion in zip(pairs, drawn, strict=True)]
+    return Table("A and B are …", [Column("Metric"), Column("Conclusion")], rows, note)
 
 
-def _say(conclusion: Conclusion | None) -> str:
+def _say(pair: MetricPair, conclusion: Conclusion | None) -> str:
     if conclusion is None:
-        return MISSING
+        return NOT_MEASURED if pair.found.p_value is None else MISSING
     if conclusion.is_told_apart:
         return TOLD_APART
     if conclusion.smallest is None:
         return COULD_NOT_HAVE_BEEN
     return f"not told apart, and a difference of {conclusion.smallest:.2g} would have been"
+
+
+def _tell_how_to_plan(first: RunResult, second: RunResult) -> str:
+    command = ["sociable", "power", str(first.manifest["benchmark"]), "--runs", first.folder, second.folder]
+    return f" How many cases a smaller difference takes: {shlex.join(command)}"
 
 
 def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:

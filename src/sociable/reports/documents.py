@@ -21,6 +21,7 @@ from sociable.people.corrected import note_corrected
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import find_differences
 from sociable.reports.judge_cards import describe_judges, find_cards, show_judges
+from sociable.reports.result_tables import tell_where_it_stopped
 
 
 def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
@@ -112,8 +113,8 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
             "The reference conversations were written beforehand and do not answer what this partner says, so that whoever "
             "answers wins too easily. Name a model with --reference."
         )
-    if stopped := manifest.get("stopped"):
-        notes.append(_tell_where_it_stopped(stopped))
+    if (stopped := manifest.get("stopped")) and not stopped["is_met"]:
+        notes.append(tell_where_it_stopped(stopped))
     if missing := manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores}):
         notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
     outcomes: dict[tuple[str, int], set[str]] = defaultdict(set)
@@ -137,22 +138,6 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     if 1 < clusters < FEW_CLUSTERS:
         notes.append(f"Intervals rest on {clusters} units only: over so few, those of means are too narrow.")
     return [*notes, *manifest["notes"]]
-
-
-def _tell_where_it_stopped(stopped: dict[str, Any]) -> str:
-    """The end of a run that took clusters until an interval was narrow enough."""
-    width = stopped["half_width"]
-    found = "there was no interval" if width is None else f"the interval was ± {width:.2g}"
-    if stopped["is_met"]:
-        said = (
-            f"Ended by its rule {stopped['rule']}, with {stopped['clusters']} of {stopped['of']} units in a random order: {found}"
-        )
-    else:
-        said = f"The rule {stopped['rule']} was not met: with all {stopped['of']} units {found}"
-    return (
-        f"{said} (look {stopped['look']} of {stopped['looks']}). This interval holds over all looks together; those of other "
-        "metrics are as if the number had been fixed beforehand."
-    )
 
 
 def _make_subtitle(benchmark: Benchmark, runs: Sequence[RunResult]) -> str:

@@ -67,6 +67,8 @@ def make_estimate_document(opened: OpenStudy, rehearsed: Mapping[Asked, Usage], 
     else:
         caption = describe_rehearsal(benchmark)
         note = "Tokens are estimated from characters. --probe 3 runs three cases first, and tells the time too."
+    if opened.settings.until:
+        note += f" That is at the most: the run ends earlier if its rule {opened.settings.until} is met."
     return Document(
         title=f"Estimate for {benchmark.name}",
         subtitle=f"{len(opened.study.scenarios)} {benchmark.scenarios_called} × {opened.settings.repeats}",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from sociable.core.errors import InputError
 from sociable.core.records import Score
@@ -11,9 +13,12 @@ from sociable.engine.benchmark import Benchmark
 from sociable.engine.result import RunResult
 from sociable.engine.study import AnyStudy, MeasuredByRule
 from sociable.statistics.components import Components, Side, measure_components
+from sociable.statistics.intervals import Floats
+from sociable.statistics.metrics import CombinedMeans
 from sociable.statistics.power import LEVEL, count_clusters_needed, count_fewest_clusters, find_smallest_difference
 
 REPEATS = (1, 2, 3)
+FEWEST_CLUSTERS = count_fewest_clusters(LEVEL)
 
 
 def show_power(
@@ -29,35 +34,46 @@ def show_power(
     """The power of a comparison over all cases of ``study``, from the variance of one run, or of the difference of two.
 
     ``origin`` says in words whose runs they are; ``repeats`` are those that are planned for each case, by default those of the
-    runs. Raises InputError where nothing varied.
+    runs. Raises InputError where hardly anything varied, and for a ``difference`` beyond the range of every metric.
     """
     repeats = repeats or max(run.manifest["settings"]["repeats"] for run in runs)
-    found = {name: each.change_repeats(repeats) or each for name, each in _measure(study, runs).items()}
+    measured = {name: each.change_repeats(repeats) or each for name, each in _measure(study, runs).items()}
+    found = {name: each for name, each in measured.items() if each.spread.differing >= FEWEST_CLUSTERS}
     if not found:
-        raise InputError("Nothing varied in these runs, so that nothing can be planned from them. Name runs with --runs.")
+        raise InputError(
+            f"In no metric of these runs as many as {FEWEST_CLUSTERS} clusters varied, so that nothing can be planned from them. "
+            "Name longer runs, or runs of other models, with --runs."
+        )
+    widths = [study.metrics[name].width for name in found]
+    if all(width is not None and difference > width for width in widths):
+        raise InputError(f"--difference {difference:g} is more than any two models can differ by here. Name a smaller one.")
     level = LEVEL / len(found)
-    plans = {name: _Plan(components, difference, level, power) for name, components in found.items()}
+    projected = _project(found, study, runs)
+    plans = {name: _Plan(each, study.metrics[name].width, difference, level, power) for name, each in projected.items()}
+    left_out = [name for name in measured if name not in found]
     return Document(
         title=f"Power on {benchmark.name}",
         subtitle=f"{benchmark.name} {benchmark.version}. Variances: {origin}.",
-        summary=_show_now(benchmark, plans, repeats, level=level, power=power),
-        sections=[Section("What it takes", [_show_needs(benchmark, plans, difference=difference, power=power)])],
+        summary=_show_now(benchmark, plans, left_out, _say_times(repeats), level=level, power=power),
+        sections=[Section("What it takes", [_show_needs(plans, _say_times(repeats), difference=difference, power=power)])],
     )
 
 
 class _Plan:
     """What can be found in one metric."""
 
-    def __init__(self, components: Components, difference: float, level: float, power: float) -> None:
+    def __init__(self, components: Components, width: float | None, difference: float, level: float, power: float) -> None:
+        def find_smallest(found: Components | None, level: float) -> float | None:
+            smallest = find_smallest_difference(found.spread, level, power) if found else None
+            return None if smallest is None or (width is not None and smallest > width) else smallest
+
         self.components = components
-        self.smallest = find_smallest_difference(components.spread, level, power)
-        self.alone = find_smallest_difference(components.spread, LEVEL, power)
+        self.smallest, self.alone = find_smallest(components, level), find_smallest(components, LEVEL)
+        self.is_possible = width is None or difference <= width
         self.needed = count_clusters_needed(difference, components.spread, level, power)
         self.is_enough = self.smallest is not None and self.smallest <= difference
-        changed = [components.change_repeats(count) for count in REPEATS]
-        self.changed = [
-            find_smallest_difference(each.spread, level, power) if each else None for each in (*changed, components.add_judge())
-        ]
+        changed = [*(components.change_repeats(count) for count in REPEATS), components.add_judge()]
+        self.changed = [find_smallest(each, level) for each in changed]
 
     @property
     def cases_needed(self) -> int | None:
@@ -67,15 +83,29 @@ class _Plan:
 
 
 def _measure(study: AnyStudy, runs: Sequence[RunResult]) -> dict[str, Components]:
-    """The parts of the variance in each metric that a comparison shows and that varied, over all clusters of the study."""
+    """The parts of the variance in each metric that a comparison shows, and in which anything varied."""
     sides = [score_by_judge(run) for run in runs]
-    times = len(set(map(study.find_cluster, study.scenarios))) / len({score.cluster for score in runs[0].scores})
     found = {}
     for metric in (*study.metrics.list_compared(), *study.metrics.list_combined()):
-        components = measure_components(sides, metric.find_means) if metric.is_of_means else None
+        # Whatever its estimate is, a metric with a value per case is compared by the mean of its cases.
+        find_means = metric.find_means if isinstance(metric.aggregate, CombinedMeans) else partial(_take_mean, metric.name)
+        components = measure_components(sides, find_means)
         if components and components.spread.differing:
-            found[metric.name] = components.scale(round(components.spread.clusters * times))
+            spread = components.spread.place(components.value, metric.low, metric.high)
+            found[metric.name] = replace(components, spread=spread)
     return found
+
+
+def _take_mean(name: str, _: Sequence[Score]) -> tuple[list[str], Callable[[Floats], Floats]]:
+    return [name], lambda means: means[..., 0]
+
+
+def _project(found: dict[str, Components], study: AnyStudy, runs: Sequence[RunResult]) -> dict[str, Components]:
+    """The same over all cases of the study, of which the runs may have taken a part."""
+    ran = set.intersection(*({score.scenario for score in run.scores} for run in runs)) & study.scenarios.keys()
+    cases = len(study.scenarios) / len(ran)
+    clusters = len(set(map(study.find_cluster, study.scenarios))) / len(set(map(study.find_cluster, ran)))
+    return {name: each.scale(each.spread.clusters * clusters, each.cases * cases) for name, each in found.items()}
 
 
 def score_by_judge(run: RunResult) -> Side:
@@ -94,7 +124,13 @@ def score_by_judge(run: RunResult) -> Side:
     return found
 
 
-def _show_now(benchmark: Benchmark, plans: dict[str, _Plan], repeats: int, *, level: float, power: float) -> Table:
+def _say_times(repeats: int) -> str:
+    return "once" if repeats == 1 else f"{repeats} times"
+
+
+def _show_now(
+    benchmark: Benchmark, plans: dict[str, _Plan], left_out: Sequence[str], times: str, *, level: float, power: float
+) -> Table:
     rows = []
     for name, plan in plans.items():
         now = plan.components
@@ -114,25 +150,25 @@ def _show_now(benchmark: Benchmark, plans: dict[str, _Plan], repeats: int, *, le
         Column("Alone", True, "the same if this metric alone were compared"),
     ]
     fewest = count_fewest_clusters(level)
-    times = "once" if repeats == 1 else f"{repeats} times"
     note = (
         "Between, within and repeats: standard deviations of the difference of two models in one case, in the metric's own unit. "
         f"Smallest: the smallest difference that all cases of the data, each run {times}, "
         f"show {power:.0%} of the time in a comparison of these {len(plans)} metrics; alone: if only this one were compared. A "
-        f"test by flips of sign takes at least {count_fewest_clusters(LEVEL)} clusters for one metric, and {fewest} for "
+        f"test by flips of sign takes at least {FEWEST_CLUSTERS} clusters for one metric, and {fewest} for "
         f"{len(plans)}. "
-        f"{MISSING}: not known, or not to be had. Metrics in which nothing varied are left out."
+        f"{MISSING}: not known, or not to be had."
     )
+    if left_out:
+        note += f" Left out, since fewer than {FEWEST_CLUSTERS} clusters varied in these runs: {', '.join(left_out)}."
     return Table("What the data can show", columns, rows, note)
 
 
-def _show_needs(benchmark: Benchmark, plans: dict[str, _Plan], *, difference: float, power: float) -> Table:
+def _show_needs(plans: dict[str, _Plan], times: str, *, difference: float, power: float) -> Table:
     rows = [
         Row(
             [
                 name,
-                _count(plan.needed),
-                _count(plan.cases_needed),
+                *(_count(each) if plan.is_possible else MISSING for each in (plan.needed, plan.cases_needed)),
                 *map(format_figure, plan.changed),
             ]
         )
@@ -145,7 +181,8 @@ def _show_needs(benchmark: Benchmark, plans: dict[str, _Plan], *, difference: fl
         Column("+ judge", True, "smallest difference with one more judge"),
     ]
     return Table(
-        f"Clusters and cases needed for a difference of {difference:g}; the smallest difference with more repeats or judges",
+        f"Clusters and cases, each run {times}, needed for a difference of {difference:g}; the smallest difference with other "
+        "repeats or one more judge",
         columns,
         rows,
         f"{_say_what_follows(plans, difference, power)} Repeats are known where cases were repeated (--repeats 2), "
@@ -159,10 +196,10 @@ def _count(number: int | None) -> str:
 
 def _say_what_follows(plans: dict[str, _Plan], difference: float, power: float) -> str:
     enough = [name for name, plan in plans.items() if plan.is_enough]
-    lacking = [name for name, plan in plans.items() if not plan.is_enough]
+    lacking = [name for name, plan in plans.items() if plan.is_possible and not plan.is_enough]
     said = []
     if enough:
         said.append(f"A difference of {difference:g} is told apart {power:.0%} of the time or more in: {', '.join(enough)}.")
     if lacking:
-        said.append(f"Too few clusters for that in: {', '.join(lacking)}.")
+        said.append(f"Too few clusters for a difference of {difference:g} in: {', '.join(lacking)}.")
     return " ".join(said)

@@ -111,14 +111,36 @@ def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[view.Callo
 
 def list_notes(results: Sequence[RunResult]) -> list[view.Callout]:
     """The notes that a reader must know, each once, with the models it is about unless it is about all."""
-    about: dict[str, list[str]] = defaultdict(list)
+    about: dict[tuple[str, view.Tone], list[str]] = defaultdict(list)
     for result in results:
         for note in result.notes:
-            about[note].append(result.label)
+            about[note, view.Tone.WARNING].append(result.label)
+        if (stopped := result.manifest.get("stopped")) and stopped["is_met"]:
+            about[tell_where_it_stopped(stopped), view.Tone.NEUTRAL].append(result.label)
     return [
-        view.Callout(note if len(labels) == len(results) else f"{', '.join(labels)}: {note}", view.Tone.WARNING)
-        for note, labels in about.items()
+        view.Callout(note if len(labels) == len(results) else f"{', '.join(labels)}: {note}", tone)
+        for (note, tone), labels in about.items()
     ]
+
+
+def tell_where_it_stopped(stopped: dict[str, Any]) -> str:
+    """The end of a run that took clusters until an interval was narrow enough."""
+    width = stopped["half_width"]
+    found = "there was no interval" if width is None else f"the interval was ± {width:.2g}"
+    taken = f"{stopped['clusters']} of {stopped['of']} units in a random order"
+    if stopped.get("is_hopeless"):
+        return (
+            f"Ended by its rule {stopped['rule']} at the first look, with {taken}: no case has a value of that metric. Is a "
+            "stage or a judge missing? Start a new run with another rule."
+        )
+    if stopped["is_met"]:
+        said = f"Ended by its rule {stopped['rule']}, with {taken}: {found}"
+    else:
+        said = f"The rule {stopped['rule']} was not met: with all {stopped['of']} units {found}"
+    return (
+        f"{said} (look {stopped['look']} of {stopped['looks']}). This interval holds over all looks together; those of other "
+        "metrics are as if the number had been fixed beforehand."
+    )
 
 
 def make_outcomes_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> view.Table:

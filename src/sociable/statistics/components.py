@@ -9,8 +9,9 @@ from math import fsum, sqrt
 
 import numpy as np
 
-from sociable.core.records import Score
-from sociable.statistics.influence import Influences, find_influences, sum_within
+from sociable.core.records import Outcome, Score
+from sociable.statistics.estimates import find_common_cases, sum_by_cluster
+from sociable.statistics.influence import Influences, count_unusual, find_influences, sum_within
 from sociable.statistics.intervals import Floats
 from sociable.statistics.power import Spread, find_grain, make_spread
 
@@ -29,6 +30,8 @@ class Components:
     """A difference's variance over some cases; standard deviations are of the difference in one case, in its unit."""
 
     spread: Spread
+    value: float
+    """The mean of the two agents' values."""
     cases: int
     between: float
     """The standard deviation between clusters, of the true mean difference of their cases."""
@@ -38,15 +41,23 @@ class Components:
     """None where no case was repeated."""
     judges: Share | None
     """None where there was one judge."""
+    once: float = 1.0
+    """The share of the cases that would have a value if each were run once; repeats reach what one of them misses."""
 
-    def scale(self, clusters: int) -> Components:
-        """The same over so many clusters like these."""
-        times = clusters / self.spread.clusters
+    def scale(self, clusters: float, cases: float) -> Components:
+        """The same over so many clusters and cases like these."""
         repeats, judges = (
-            None if share is None else replace(share, variance=share.variance / times) for share in (self.repeats, self.judges)
+            None if share is None else replace(share, variance=share.variance * self.cases / cases)
+            for share in (self.repeats, self.judges)
         )
-        spread, cases = self.spread.scale(clusters), round(self.cases * times)
-        return replace(self, spread=spread, cases=cases, repeats=repeats, judges=judges)
+        return replace(self, spread=self.spread.scale(clusters), cases=round(cases), repeats=repeats, judges=judges)
+
+    def thin(self, share: float) -> Components:
+        """The same where only this share of the cases has a value, which may be none of a cluster."""
+        clusters = self.spread.clusters
+        thinned = self.scale(clusters * share, self.cases * share)
+        left = max(2, round(clusters * (1 - (1 - share) ** (self.cases / clusters))))
+        return replace(thinned, spread=replace(thinned.spread, clusters=left, differing=self.spread.differing), once=1.0)
 
     @property
     def between_repeats(self) -> float | None:
@@ -60,7 +71,8 @@ class Components:
             return None
         factor = share.count / count
         inside = None if self.within is None else sqrt(max(0.0, self.within**2 + share.variance * self.cases * (factor - 1)))
-        return replace(self, spread=self._change(share, factor), within=inside, repeats=Share(share.variance * factor, count))
+        changed = replace(self, spread=self._change(share, factor), within=inside, repeats=Share(share.variance * factor, count))
+        return changed.thin(self.once) if count == 1 and self.once < 1 else changed
 
     def add_judge(self) -> Components | None:
         """The same if one more judge like these were asked; None where nobody knows."""
@@ -85,71 +97,102 @@ FindMeans = Callable[[Sequence[Score]], tuple[Sequence[str], Callable[[Floats], 
 
 
 def measure_components(sides: Sequence[Side], find_means: FindMeans) -> Components | None:
-    """The parts of the variance of a difference between two runs, on the cases of both.
+    """The parts of the variance of a difference between two runs, on the cases on which a comparison of the two rests.
 
     Of one run alone: of the difference of two agents like it that succeed and fail independently of one another, which is twice
-    the variance of its own value. Agents that find the same cases hard differ less from case to case.
+    the variance of its own value, on the cases that both would reach. Agents that find the same cases hard differ less from
+    case to case.
 
     Source of the parts: one-way analysis of variance with clusters of unequal size (Searle, Casella and McCulloch 1992,
     "Variance Components", section 3.6), of the cases' influences times their number, which for a mean are the differences
     themselves. None where the quantity is not defined, or there are fewer than two clusters.
     """
-    common = set.intersection(*({score.scenario for score in side[""] if score.value is not None} for side in sides))
-    found = [_find_all(side, common, find_means) for side in sides]
-    if not found[0] or not all(found):
+    means = [find_means(side[""]) for side in sides]
+    if not means[0] or not means[-1] or means[0][0] != means[-1][0]:
         return None
-    shared = set.intersection(*(set(each) for each in found))
-    values = {judge: _subtract([each[judge] for each in found]) for judge in shared}
-    whole = [each[""] for each in found]
-    difference = whole[-1].estimate - whole[0].estimate
-    clusters = {case: cluster for each in whole for case, cluster in zip(each.cases, each.clusters, strict=True)}
-    cases = list(values[""])
-    by_cluster = sum_within(np.array([values[""][case] for case in cases]), [clusters[case] for case in cases])
-    if len(by_cluster) < 2:
+    parts, combine = means[0]
+    common = find_common_cases([side[""] for side in sides], parts)
+    judges = [judge for judge in sides[0] if judge in sides[-1]]
+    found = {judge: _find_influences([side[judge] for side in sides], common, parts, combine) for judge in judges}
+    whole = found[""]
+    sizes = Counter(common.values())
+    if not whole or len(sizes) < 2:
         return None
-    sizes = Counter(clusters[case] for case in cases)
-    spread = _make_spread(difference, by_cluster, sizes, paired=len(sides) == 2)
+    values = {judge: _subtract(own, common) for judge, own in found.items() if own}
+    by_cluster = sum_within(np.array(list(values[""].values())), list(common.values()))
+    if len(sides) == 2:
+        one, other = (sum_by_cluster(_take(side[""], common, parts), parts) for side in sides)
+        difference = whole[1].estimate - whole[0].estimate
+        added, counts = np.array(list(by_cluster.values())), np.array([sizes[each] for each in by_cluster], dtype=np.float64)
+        spread = make_spread(difference, added, counts, int((one != other).any(axis=1).sum()))
+    else:
+        spread = _double(by_cluster, count_unusual(values[""], common))
     doubled = 3 - len(sides)
-    between, within = _split(values[""], clusters, sizes)
-    return Components(
+    between, within = _split(values[""], common, sizes)
+    components = Components(
         spread=spread,
-        cases=len(cases),
+        value=(whole[0].estimate + whole[-1].estimate) / 2,
+        cases=len(common),
         between=sqrt(between * doubled),
         within=None if within is None else sqrt(within * doubled),
         repeats=_measure_repeats(whole, doubled),
         judges=_measure_judges([own for judge, own in values.items() if judge], doubled),
     )
+    return components if len(parts) > 1 else _reach_again(components, [side[""] for side in sides], parts[0])
 
 
-def _find_all(side: Side, common: set[str], find_means: FindMeans) -> dict[str, Influences]:
-    found = {}
-    for judge, scores in side.items():
-        own = [score for score in scores if score.scenario in common]
-        means = find_means(own)
-        if means and (influences := find_influences(own, *means)):
-            found[judge] = influences
-    return found if "" in found else {}
+def _take(scores: Sequence[Score], common: Mapping[str, str], parts: Sequence[str]) -> list[Score]:
+    """The scores that count: of a mean every case weighs the same, however many of its repeats have a value."""
+    scored = len(parts) == 1
+    return [each for each in scores if each.scenario in common and not (scored and each.value is None)]
 
 
-def _subtract(sides: Sequence[Influences]) -> dict[str, float]:
+def _find_influences(
+    sides: Sequence[Sequence[Score]], common: Mapping[str, str], parts: Sequence[str], combine: Callable[[Floats], Floats]
+) -> list[Influences]:
+    """The influences on each side's own value; empty where one has none."""
+    found = [find_influences(_take(side, common, parts), parts, combine) for side in sides]
+    return [each for each in found if each] if all(found) else []
+
+
+def _subtract(sides: Sequence[Influences], common: Mapping[str, str]) -> dict[str, float]:
     """The influence of each case on the difference; of one side, on its own value."""
     sums = [sum_within(each.values, each.cases) for each in sides]
-    if len(sums) == 1:
-        return sums[0]
-    return {case: sums[1].get(case, 0.0) - sums[0].get(case, 0.0) for case in dict.fromkeys((*sums[0], *sums[1]))}
+    return {case: sums[-1].get(case, 0.0) - (sums[0].get(case, 0.0) if len(sums) > 1 else 0.0) for case in common}
 
 
-def _make_spread(difference: float, by_cluster: Mapping[str, float], sizes: Mapping[str, int], *, paired: bool) -> Spread:
+def _double(by_cluster: Mapping[str, float], differing: int) -> Spread:
+    """The spread of a difference of independent agents: any cluster of one with any of the other."""
     values = np.array(list(by_cluster.values()))
-    if paired:
-        counts = np.array([sizes[cluster] for cluster in by_cluster], dtype=np.float64)
-        return make_spread(difference, values, counts, int(np.count_nonzero(np.abs(values) > 1e-12)))
-    # Differences of independent agents: any cluster of one with any of the other.
     apart = np.abs(values[:, None] - values[None, :])
     alone = make_spread(0.0, values, np.ones(len(values)), len(values))
     step = float((apart**2).sum() / apart.sum()) if apart.sum() > 1e-9 else 0.0
-    error, differing = alone.standard_error * sqrt(2), len(values) if step else 0
-    return replace(alone, standard_error=error, step=step, differing=differing, grain=find_grain(apart))
+    error = alone.standard_error * sqrt(2)
+    return replace(alone, standard_error=error, step=step, differing=differing if step else 0, grain=find_grain(apart))
+
+
+def _reach_again(components: Components, sides: Sequence[Sequence[Score]], metric: str) -> Components:
+    """The same on the cases that both agents reach; of one run, the other is as able as its agent and independent of it.
+
+    The cases that two agents reach who run them once are counted over pairs of repeats: of one run, of different ones.
+    """
+    counts: list[dict[str, list[bool]]] = [defaultdict(list) for _ in sides]
+    for side, count in zip(sides, counts, strict=True):
+        for score in side:
+            if score.metric == metric and score.outcome in (Outcome.SCORED, Outcome.NOT_REACHED):
+                count[score.scenario].append(score.value is not None)
+    if all(all(reached) for count in counts for reached in count.values()):
+        return components
+    if len(sides) == 1:
+        (alone,) = counts
+        share = components.cases / len(alone)
+        pairs = [(sum(own) * (sum(own) - 1), len(own) * (len(own) - 1)) for own in alone.values() if len(own) > 1]
+        once = sum(both for both, _ in pairs) / sum(of for _, of in pairs) / share**2 if pairs else 1.0
+        components = components.thin(share)
+    else:
+        shares = [{case: sum(own) / len(own) for case, own in count.items()} for count in counts]
+        once = fsum(shares[0][case] * shares[1][case] for case in shares[0].keys() & shares[1].keys()) / components.cases
+    return replace(components, once=min(1.0, once))
 
 
 def _split(values: Mapping[str, float], clusters: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[float, float | None]:

@@ -22,8 +22,8 @@ class Contrasted:
 class Conclusion:
     """What can be said of one metric."""
 
-    p_value: float
-    """Corrected for all metrics that were compared."""
+    p_value: float | None
+    """Corrected for all metrics that were tested; None: so few clusters differ that no test could tell."""
     is_told_apart: bool
     smallest: float | None = None
     """Where they are not told apart: the smallest difference that would have been, with power ``POWER``; None: none would."""
@@ -52,15 +52,15 @@ def draw_conclusions(metrics: Sequence[Contrasted], level: float = LEVEL) -> lis
         corrected[place] = highest
     remaining = sum(p_value > level for p_value in corrected.values())
     return [
-        _conclude(each, corrected.get(place, 1.0), level, level / max(1, remaining + (place not in corrected)))
+        _conclude(each, corrected.get(place), level, level / max(1, remaining + (place not in corrected)))
         for place, each in enumerate(metrics)
     ]
 
 
-def _conclude(metric: Contrasted, p_value: float, level: float, own_level: float) -> Conclusion | None:
+def _conclude(metric: Contrasted, p_value: float | None, level: float, own_level: float) -> Conclusion | None:
     if metric.p_value is None or (metric.spread is not None and metric.spread.differing == 0):
         return None
-    if p_value <= level:
+    if p_value is not None and p_value <= level:
         return Conclusion(p_value, True)
     smallest = find_smallest_difference(metric.spread, own_level, POWER) if metric.spread else None
     if smallest is not None and metric.plausible is not None and smallest > metric.plausible:

@@ -11,6 +11,8 @@ import numpy as np
 from sociable.core.records import Estimate, Outcome, Score
 from sociable.statistics.intervals import AveragedCases, Floats, average_repeats, bootstrap_jointly, estimate_mean
 
+LOST = frozenset({Outcome.UNSCORED, Outcome.ERRORED})
+
 
 def estimate_proportion(metric: str, scores: Sequence[Score]) -> Estimate:
     """The mean of a metric with values in [0, 1], a scenario counting once at most however often it was repeated.
@@ -67,6 +69,21 @@ def average_by_case(scores: Iterable[Score], metric: str) -> Mapping[str, float]
         if score.metric == metric and score.outcome is Outcome.SCORED and score.value is not None:
             repeats.setdefault(score.scenario, []).append(score.value)
     return {scenario: fmean(values) for scenario, values in repeats.items()}
+
+
+def find_common_cases(sides: Sequence[Sequence[Score]], parts: Sequence[str]) -> dict[str, str]:
+    """The cases on which a comparison of runs rests, in order, with their clusters.
+
+    Of a mean (one of ``parts``) those that all sides have a value of; of what is made of several means, those that all have run
+    and of which nothing is lost.
+    """
+    clusters = {score.scenario: score.cluster for side in sides for score in side}
+    if len(parts) == 1:
+        of_each = [set(average_by_case(side, parts[0])) for side in sides]
+    else:
+        lost = {score.scenario for side in sides for score in side if score.metric in parts and score.outcome in LOST}
+        of_each = [{score.scenario for score in side} - lost for side in sides]
+    return {case: clusters[case] for case in sorted(set.intersection(*of_each))}
 
 
 def count_outcomes(scores: Iterable[Score]) -> dict[str, int]:

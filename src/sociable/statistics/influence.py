@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -73,3 +73,10 @@ def sum_within(values: Floats, groups: Sequence[str]) -> dict[str, float]:
     for value, group in zip(values.tolist(), groups, strict=True):
         members[group].append(value)
     return {group: fsum(own) for group, own in members.items()}
+
+
+def count_unusual(values: Mapping[str, float], clusters: Mapping[str, str]) -> int:
+    """The clusters with a case that is not like most cases."""
+    rounded = {case: round(value, 9) for case, value in values.items()}
+    ((usual, _),) = Counter(rounded.values()).most_common(1)
+    return len({clusters[case] for case, value in rounded.items() if value != usual})

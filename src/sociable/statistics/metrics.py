@@ -136,6 +136,11 @@ class Metric(Generic[C]):
         """Whether it is a mean, or made of means, over all episodes."""
         return not self.members and (self.aggregate in (share, mean) or isinstance(self.aggregate, CombinedMeans))
 
+    @property
+    def width(self) -> float | None:
+        """The distance between the least and the greatest possible value; None where one of the two is missing."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
     def measure_reached(self, value: float) -> float:
         """How far a value is on the way from the worst possible (0) to the ``best`` (1)."""
         assert self.best is not None and self.low is not None and self.high is not None

@@ -43,14 +43,34 @@ class Spread:
     """Clusters in which the two differ at all."""
     grain: float = 0.0
     """The steps in which the difference changes, as of shares of few cases; 0 where it can have any value."""
+    edge: float | None = None
+    """How far the agents are from the nearer end of the metric's range, in the unit of the scores; None: it has no two ends."""
+    width: float = 1.0
+    """The distance between the two ends."""
 
-    def scale(self, clusters: int) -> Spread:
+    def place(self, value: float, low: float | None, high: float | None) -> Spread:
+        """The spread where the agents have about this value, of a metric with these bounds."""
+        if low is None or high is None:
+            return self
+        return replace(self, edge=max(0.0, min(value - low, high - value)), width=high - low)
+
+    def find_error(self, difference: float) -> float:
+        """The standard error if one agent is by ``difference`` nearer to the middle of the range, where scores vary more.
+
+        The variance of scores whose mean is p on the way from end to end is in proportion to p (1 - p), as that of shares is.
+        """
+        if not self.edge:
+            return self.standard_error
+        here, there = (min(0.5, each / self.width) for each in (self.edge, self.edge + difference))
+        return self.standard_error * sqrt((1 + there * (1 - there) / (here * (1 - here))) / 2)
+
+    def scale(self, clusters: float) -> Spread:
         """The spread over so many clusters like these."""
         times = clusters / self.clusters
         return replace(
             self,
             standard_error=self.standard_error / sqrt(times),
-            clusters=clusters,
+            clusters=round(clusters),
             step=self.step / times,
             grain=self.grain / times,
             differing=round(self.differing * times),
@@ -111,7 +131,8 @@ def find_power(difference: float, spread: Spread, level: float = LEVEL) -> float
     Romano 2005, "Testing Statistical Hypotheses", section 15.2); so the power is that of the non-central t, with C - 1 degrees
     of freedom. Sums that tie with the observed one count against it, which is half a step of what flips of sign can give: one
     ``grain`` of the difference. Where few clusters differ, as of shares near 0 or 1, the variance seen is too small for a
-    difference that is not there yet: a difference of d takes d / ``step`` clusters that differ, whose squares are added.
+    difference that is not there yet: a difference of d takes d / ``step`` clusters that differ, whose squares are added. Near an
+    end of a metric's range the power is that of the direction in which it is smaller, which is the one towards the middle.
     """
     from scipy.special import nctdtr, stdtrit  # type: ignore[import-untyped]
 
@@ -119,7 +140,7 @@ def find_power(difference: float, spread: Spread, level: float = LEVEL) -> float
         return 0.0
     added = difference * spread.step - difference**2 / spread.clusters
     shift = min(
-        (difference - spread.grain) / spread.standard_error if spread.standard_error else SURE,
+        (difference - spread.grain) / spread.find_error(difference) if spread.standard_error else SURE,
         difference / sqrt(added) if added > 0 else SURE,
         SURE,
     )

@@ -22,14 +22,18 @@ import numpy as np
 
 from sociable.core.records import Score
 from sociable.statistics.estimates import list_cases
-from sociable.statistics.influence import find_influences, sum_within
-from sociable.statistics.intervals import CONFIDENCE, Interval, estimate_mean
+from sociable.statistics.influence import count_unusual, find_influences, sum_within
+from sociable.statistics.intervals import CONFIDENCE, Interval, estimate_mean, find_wilson_limits
 from sociable.statistics.metrics import Metric, share
+from sociable.statistics.power import NOTHING
 
 MOST_LOOKS = 10
 
 FEWEST_CLUSTERS = 10
 """Clusters at the first look, or all there are."""
+
+FEWEST_DIFFERING = 8
+"""Clusters that must be unlike the rest before the variance that was seen is believed."""
 
 NODES = 96
 """Points at which a density is computed between two bounds."""
@@ -71,7 +75,7 @@ def _stay_within(bound: float, looks: Sequence[int]) -> float:
 
 
 def find_narrowest(cases: int, level: float) -> float:
-    """Half the width of the interval of a share over so many cases, if all agree: none is narrower."""
+    """Half the width that no interval of a share over so many cases falls below."""
     from scipy.special import ndtri
 
     z = float(ndtri(1 - level / 2))
@@ -81,8 +85,11 @@ def find_narrowest(cases: int, level: float) -> float:
 def estimate_at_look(metric: Metric[Any], scores: Sequence[Score], level: float) -> Interval:
     """The metric's value over the scores at a look, with limits at ``level``.
 
-    The limits of a share are Wilson's, as everywhere. Others' are those of the t distribution on the influences of the
-    clusters, within the metric's range. Without limits for fewer than two clusters.
+    The limits of a share are Wilson's, as everywhere. So are those of all metrics whose range has two ends, on the scale from
+    one end to the other: the effective size is that at which a share would vary as much by the draw of clusters. Where fewer
+    than ``FEWEST_DIFFERING`` clusters are unlike the rest, what varies has hardly been seen: then a cluster counts as one case.
+    The limits of other metrics are those of the t distribution on the influences of the clusters, and there are none where so
+    few differ. Without limits for fewer than two clusters.
     """
     if metric.aggregate is share:
         cases = list_cases(metric.name, scores)
@@ -91,17 +98,22 @@ def estimate_at_look(metric: Metric[Any], scores: Sequence[Score], level: float)
     found = find_influences(scores, *means) if means else None
     if found is None:
         return Interval(None)
-    by_cluster = sum_within(found.values, found.clusters).values()
+    by_cluster = sum_within(found.values, found.clusters)
     clusters = len(by_cluster)
     if clusters < 2:
         return Interval(found.estimate)
-    from scipy.special import stdtrit
+    from scipy.special import ndtri, stdtrit
 
-    error = sqrt(clusters / (clusters - 1) * fsum(each**2 for each in by_cluster))
-    half = float(stdtrit(clusters - 1, 1 - level / 2)) * error
-    low, high = found.estimate - half, found.estimate + half
-    return Interval(
-        found.estimate,
-        low if metric.low is None else max(low, metric.low),
-        high if metric.high is None else min(high, metric.high),
-    )
+    by_case = sum_within(found.values, found.cases)
+    has_varied = count_unusual(by_case, dict(zip(found.cases, found.clusters, strict=True))) >= FEWEST_DIFFERING
+    variance = clusters / (clusters - 1) * fsum(each**2 for each in by_cluster.values())
+    quantile = float(stdtrit(clusters - 1, 1 - level / 2))
+    if metric.low is None or metric.high is None:
+        half = quantile * sqrt(variance)
+        return Interval(found.estimate, found.estimate - half, found.estimate + half) if has_varied else Interval(found.estimate)
+    width = metric.high - metric.low
+    place = min(max((found.estimate - metric.low) / width, 0.0), 1.0)
+    size = place * (1 - place) / variance * width**2 if variance > NOTHING**2 else float(clusters)
+    size = (size if has_varied else min(size, clusters)) * float(ndtri(1 - level / 2) / quantile) ** 2
+    low, high = find_wilson_limits(place, size, 1 - level)
+    return Interval(found.estimate, metric.low + low * width, metric.low + high * width)
