@@ -92,7 +92,7 @@ def read_labelled_set(path: Path) -> LabelledSet:
 class _Foreign(BaseModel):
     """A record of others' making, of whose fields some are read."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 # Some responses, "True" for one, were read as values and not as text when the set was made.
@@ -113,7 +113,7 @@ _PREFERENCES = {0: Verdict.TIE, 1: Verdict.WIN, 2: Verdict.LOSS}
 def _read_pandalm(raw: RawRecord) -> LabelledPair:
     record = validate_record(_PandaLM, raw.value, raw.place)
     labels = []
-    for name, given in (record.model_extra or {}).items():
+    for name, given in raw.value.items():
         if name.startswith("annotator"):
             if not isinstance(given, int) or given not in _PREFERENCES:
                 raise DataError(raw.place, name, f"expected 0 (neither), 1 or 2, found {str(given)[:40]!r}")
