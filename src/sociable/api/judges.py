@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from pydantic import ValidationError
 from typing_extensions import Unpack
@@ -31,7 +31,6 @@ from sociable.engine.seats import Role
 from sociable.engine.settings import RoleSettings, change_settings, make_folder_name, read_roles_and_prices, strip_endpoint
 from sociable.judging.auditing.card import CARD_FILE, AuditAnswer, JudgeCard, load_card
 from sociable.judging.auditing.labelled_sets import read_labelled_set
-from sociable.judging.auditing.plan import USUAL_KNOWN
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget, Price
 from sociable.people.judged_again import OwnFamily, list_checked_items, list_own_family
@@ -41,8 +40,22 @@ from sociable.reports.judge_cards import make_cards_document
 
 
 class AuditOptions(TypedDict, total=False):
-    """The arguments of an audit that it shares with runs; ``RunSettings`` explains them."""
+    """The arguments of an audit beside benchmark and judges: its own, and those that it shares with runs (``RunSettings``)."""
 
+    kinds: Sequence[str]
+    """The kinds of judging; by default all that the benchmark has."""
+    languages: Sequence[str]
+    """Other languages in which it is asked as well."""
+    known: int
+    """Known answers of each kind, at the most."""
+    people: Sequence[str | Path]
+    """Files or folders of texts that people have judged, in one of the layouts of ``judging.auditing.labelled_sets``."""
+    corrections: Sequence[str | Path]
+    """Run folders whose sheets people have filled in."""
+    same_family: str | Path | None
+    """The folder of a run that others have judged, of a model of the judges' own family."""
+    other_family: str | Path | None
+    """The same of another family's model."""
     dataset: str | Path | None
     skip_invalid: bool
     seed: int
@@ -55,69 +68,47 @@ class AuditOptions(TypedDict, total=False):
     options: dict[str, object]
 
 
+_OWN = ("kinds", "languages", "known", "people", "corrections", "same_family", "other_family")
+
+
 def audit_judges(
     benchmark: str,
     judges: Sequence[str],
     *,
     out: str | Path | None = None,
-    kinds: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    known: int = USUAL_KNOWN,
-    people: Sequence[str | Path] = (),
-    corrections: Sequence[str | Path] = (),
-    same_family: str | Path | None = None,
-    other_family: str | Path | None = None,
     config: str | Path | None = None,
     watch: Watch | None = None,
-    **settings: Unpack[AuditOptions],
+    **asked: Unpack[AuditOptions],
 ) -> list[JudgeCard]:
     """Audits judges of a benchmark, and returns a card for each.
 
-    They are asked with the benchmark's own prompts about texts of each of its ``kinds`` of judging whose right verdict is known
-    (``known`` of each at the most), and about some of them again: said otherwise, with orders to the judge, in other
-    ``languages``; and about what people have judged, in published sets (``people``: files or folders, in one of the layouts of
-    ``judging.auditing.labelled_sets``) and on the sheets of runs (``corrections``: their folders). Of two runs that other judges
-    have judged, of a model of the judges' own family (``same_family``) and of another (``other_family``), it is measured whether
-    they are kinder to the first.
+    They are asked with the benchmark's own prompts about texts of each kind of judging whose right verdict is known, and about
+    some of them again: said otherwise, with orders to the judge, in other ``languages``; about what people have judged
+    (``people``, ``corrections``); and about two runs, whether they are kinder to their own family.
 
     The folder (``out``, or a new one under ``runs``) holds everything else; where it holds the same audit already, it goes on.
     Raises InputError before anything is spent, and RunStopped when the audit ended early and can be resumed.
     """
-    asked = make_audit_settings(
-        benchmark, judges, kinds, languages, known, people, corrections, same_family, other_family, config, **settings
-    )
-    folder = Path(out) if out else name_audit_folder(benchmark)
-    return run_audit(asked, folder, watch=watch)
+    settings = make_audit_settings(benchmark, judges, config, **asked)
+    return run_audit(settings, Path(out) if out else name_audit_folder(benchmark), watch=watch)
 
 
 def make_audit_settings(
-    benchmark: str,
-    judges: Sequence[str],
-    kinds: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    known: int = USUAL_KNOWN,
-    people: Sequence[str | Path] = (),
-    corrections: Sequence[str | Path] = (),
-    same_family: str | Path | None = None,
-    other_family: str | Path | None = None,
-    config: str | Path | None = None,
-    **settings: Unpack[AuditOptions],
+    benchmark: str, judges: Sequence[str], config: str | Path | None = None, **asked: Unpack[AuditOptions]
 ) -> AuditSettings:
     """The settings of an audit. Raises InputError."""
-    if known < 1:
+    given: dict[str, Any] = dict(asked)
+    own = {name: given.pop(name) for name in _OWN if given.get(name) is not None}
+    if own.get("known", 1) < 1:
         raise InputError("--known takes a number of at least 1.")
-    if (same_family is None) != (other_family is None):
+    families = [own.pop(name, None) for name in ("same_family", "other_family")]
+    if families.count(None) == 1:
         raise InputError("--same-family and --other-family go together: two runs on the same cases, judged by the same others.")
-    run = make_settings(benchmark, config, model="nobody", judges=tuple(judges), **settings)
-    return AuditSettings(
-        run=make_paths_absolute(run),
-        kinds=tuple(kinds),
-        languages=tuple(languages),
-        known=known,
-        people=tuple(str(Path(each).resolve()) for each in people),
-        corrections=tuple(str(Path(each).resolve()) for each in corrections),
-        family=tuple(str(Path(each).resolve()) for each in (same_family, other_family) if each),
-    )
+    for name in ("people", "corrections"):
+        own[name] = tuple(str(Path(each).resolve()) for each in own.get(name, ()))
+    run = make_settings(benchmark, config, model="nobody", judges=tuple(judges), **given)
+    family = tuple(str(Path(each).resolve()) for each in families if each)
+    return AuditSettings.model_validate({**own, "run": make_paths_absolute(run), "family": family})
 
 
 def _open(settings: AuditSettings, *, build: bool = True) -> OpenAudit:

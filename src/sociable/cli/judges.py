@@ -59,25 +59,13 @@ def audit_judge(
     out: Annotated[Path | None, typer.Option("--out", help="The audit's folder; by default a new one under runs/.")] = None,
 ) -> None:
     """Find out how far judges can be trusted: known answers, biases, orders in what is judged, stability. Makes their cards."""
-    from sociable.judging.auditing.plan import USUAL_KNOWN
-
     named: dict[str, Any] = {"dataset": dataset, "skip_invalid": skip_invalid, "seed": seed, "max_connections": max_connections}
     named |= {"max_cost": max_cost, "base_url": base_url, "prompts": prompts, "options": read_options(option) or None}
+    named |= {"kinds": kind, "languages": language, "known": known, "people": people, "corrections": corrections}
+    named |= {"same_family": same_family, "other_family": other_family}
     given: Any = {name: value for name, value in named.items() if value is not None}
     judges = api.judges
-    asked = judges.make_audit_settings(
-        benchmark,
-        judge or (),
-        kind or (),
-        language or (),
-        USUAL_KNOWN if known is None else known,
-        people or (),
-        corrections or (),
-        same_family,
-        other_family,
-        config,
-        **given,
-    )
+    asked = judges.make_audit_settings(benchmark, judge or (), config, **given)
     if estimate:
         with tell_if_long("Writing out what would be asked"):
             document = judges.estimate_audit(asked)
