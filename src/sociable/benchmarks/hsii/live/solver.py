@@ -106,6 +106,7 @@ class Solver:
         self._welfare: Floats = _measure_welfare(surplus)
         """[worlds, arrangements]"""
         self._choices: dict[frozenset[str], int] = {}
+        self._decided: dict[frozenset[tuple[str, str]], Floats] = {}
         self.bound = self._find_bound()
         """The welfare that one who knows all could reach."""
         self.baseline = self._find_baseline()
@@ -330,7 +331,10 @@ class Solver:
         return int(np.flatnonzero(expected >= expected.max() - 1e-9)[0])
 
     def _list_decided(self, state: _State) -> Floats:
-        return np.array([self._count_decisions(name, state.told) for name in self._names])
+        """[people]: points by decisions."""
+        if state.told not in self._decided:
+            self._decided[state.told] = np.array([self._count_decisions(name, state.told) for name in self._names])
+        return self._decided[state.told]
 
     def _value(self, state: _State, chosen: int | None = None) -> float:
         """The welfare of the arrangement ``chosen`` (None: that looks best), with the decisions that were served."""
