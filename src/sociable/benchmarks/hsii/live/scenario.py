@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import TypeVar
 
 from sociable.benchmarks.hsii.live.dataset import (
@@ -168,11 +167,7 @@ class Scenario:
             away[absence.person] = away.get(absence.person, frozenset()) | {*absence.rounds}
         return away
 
-    @cached_property
+    @property
     def arrangements(self) -> tuple[Arrangement, ...]:
         """All there are."""
-        matters = self.dossier.matters
-        return tuple(
-            {matter.id: option.id for matter, option in zip(matters, chosen, strict=True)}
-            for chosen in product(*(matter.options for matter in matters))
-        )
+        return self.dossier.arrangements

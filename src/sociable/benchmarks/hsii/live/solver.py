@@ -84,6 +84,21 @@ def _list_sides(dossier: Dossier) -> tuple[list[str], Floats]:
     return sides, np.array([[not side or side in world for side in sides] for world in dossier.worlds], float)
 
 
+@lru_cache(maxsize=100)
+def _count_worths(dossier: Dossier) -> Floats:
+    """[worlds, people, arrangements]: what an arrangement is worth to somebody, at every level and in every draw."""
+    sides, drawn = _list_sides(dossier)
+    arrangements = dossier.arrangements
+    chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
+    # [sides, people, arrangements]: what it is worth by that side.
+    by_side = np.zeros((len(sides), len(dossier.people), len(arrangements)))
+    for row, person in enumerate(dossier.people):
+        for worth in person.worths:
+            fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
+            by_side[sides.index(worth.side), row] += worth.points * fits
+    return np.tensordot(drawn, by_side, axes=1)
+
+
 @lru_cache(maxsize=1000)
 def solve(scenario: Scenario) -> Solution:
     """The best policy for a scenario. Several runs in one process ask for the same ones."""
@@ -120,16 +135,8 @@ class Solver:
 
     def _count_surpluses(self) -> Floats:
         """[worlds, people, arrangements]: each one's points above 1; 0 where somebody says no."""
-        arrangements, dossier = self.scenario.arrangements, self.scenario.dossier
-        chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
-        sides, drawn = _list_sides(dossier)
-        # [sides, people, arrangements]: what an arrangement is worth by that side.
-        by_side = np.zeros((len(sides), len(self._names), len(arrangements)))
-        for row, person in enumerate(dossier.people):
-            for worth in person.worths:
-                fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
-                by_side[sides.index(worth.side), row] += worth.points * fits
-        own = np.tensordot(drawn, by_side, axes=1)
+        dossier = self.scenario.dossier
+        (sides, drawn), own = _list_sides(dossier), _count_worths(dossier)
         found = own - self.scenario.budget.least
         for row, person in enumerate(dossier.people):
             for bond in person.bonds:
