@@ -9,7 +9,7 @@ import asyncio
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from sociable.judging.questions import Judge, Question
 from sociable.judging.reference import REFERENCE_JUDGES
 from sociable.judging.rubric import SOTOPIA
 from sociable.models.limits import Budget
-from sociable.models.protocol import Sampling, Scope
+from sociable.models.protocol import ChatMessage, Sampling, Scope
 
 ROOT = Path(__file__).parents[1]
 SEEDS = range(20)
@@ -61,8 +61,9 @@ def list_kinds() -> list[JudgingKind]:
 
 @pytest.fixture
 def rules_asked_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """All reference judges go by the same rule: what it says of a text is worked out once."""
+    """All reference judges are shown the same and go by the same rule: either is worked out once."""
     said: dict[tuple[str, ...], Reading[object]] = {}
+    shown: dict[tuple[str, ...], Sequence[ChatMessage]] = {}
     answer = protocol.answer_as_reference
 
     def answer_from_memory(question: Question[object], judge: Judge, scope: Scope) -> Reading[object]:
@@ -74,9 +75,14 @@ def rules_asked_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
                 said[key] = question.apply_rule()
             return said[key]
 
+        def write() -> Sequence[ChatMessage]:
+            if key not in shown:
+                shown[key] = question.write()
+            return shown[key]
+
         # A rating's rule knows the answer beforehand, and both texts of a pair are rated under one name.
         is_quick = SOTOPIA.name in scope.participant
-        return answer(question if is_quick else dataclasses.replace(question, apply_rule=apply_rule), judge, scope)
+        return answer(question if is_quick else dataclasses.replace(question, apply_rule=apply_rule, write=write), judge, scope)
 
     monkeypatch.setattr(protocol, "answer_as_reference", answer_from_memory)
     yield

@@ -70,7 +70,7 @@ async def score(episode: HSIIEpisode, seed: int) -> list[Score]:
 @cache
 def scores(agent: str, seed: int = 0) -> list[Score]:
     """Of a whole run over the bundled cases, as ``sociable demo`` makes it."""
-    references()
+    references()  # before the loop runs in which they are needed
 
     async def run() -> list[Score]:
         episodes = [await study(seed).run_episode(case.id, 0, seats(agent)) for case in CASES]

@@ -84,7 +84,8 @@ def _list_sides(dossier: Dossier) -> tuple[list[str], Floats]:
     return sides, np.array([[not side or side in world for side in sides] for world in dossier.worlds], float)
 
 
-@lru_cache(maxsize=100)
+# Scenarios come dossier by dossier; a large one takes 5 MB.
+@lru_cache(maxsize=16)
 def _count_worths(dossier: Dossier) -> Floats:
     """[worlds, people, arrangements]: what an arrangement is worth to somebody, at every level and in every draw."""
     sides, drawn = _list_sides(dossier)
