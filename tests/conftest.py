@@ -21,6 +21,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# Before numpy is loaded, here and in processes that tests start: on small matrices its threads wait for each other longer than
+# one of them works, and every core has a worker of its own.
+for each in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(each, "1")
+
 # A shared machine is too noisy to pass or fail by time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import re
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 
@@ -27,7 +28,13 @@ SMALL: dict[str, dict[str, object]] = {
     "stss-conversations": {"limit": 10},
 }
 """Settings that keep the suite short: whole templates, so that every metric is there."""
-LIMITED: dict[str, dict[str, object]] = {"hsii": {"limit": 16}, "hsii-cot": {"limit": 16}, "hsii-live": {"options": {"draws": 1}}}
+LIMITED: dict[str, dict[str, object]] = {
+    "anteval-hidden": {"limit": 8},
+    "anteval-informants": {"limit": 8},
+    "hsii": {"limit": 16},
+    "hsii-cot": {"limit": 16},
+    "hsii-live": {"limit": 8, "options": {"draws": 1}},
+}
 """The same for tests that look at no value."""
 SCORES_FILE = Path(__file__).with_name("scores_sha256.json")
 SCORES = json.loads(SCORES_FILE.read_text())
@@ -46,10 +53,28 @@ def run_offline(benchmark: str, agent: str, out: Path, *, whole: bool = False, *
     return runs.run(benchmark, f"reference/{agent}", out=out, **asked)
 
 
+Finish = Callable[..., tuple[runs.RunResult, Path]]
+
+
+@pytest.fixture(scope="module")
+def finish(tmp_path_factory: pytest.TempPathFactory) -> Finish:
+    """A run as of ``run_offline`` and its folder, which nobody changes: several tests look at the same one."""
+    finished: dict[str, tuple[runs.RunResult, Path]] = {}
+
+    def finish_once(benchmark: str, agent: str, *, whole: bool = False) -> tuple[runs.RunResult, Path]:
+        key = f"{benchmark} {agent} {whole and benchmark in LIMITED}"
+        if key not in finished:
+            folder = tmp_path_factory.mktemp("finished") / "run"
+            finished[key] = run_offline(benchmark, agent, folder, whole=whole), folder
+        return finished[key]
+
+    return finish_once
+
+
 @pytest.mark.parametrize(("benchmark", "agent"), AGENTS)
-def test_runs_end_to_end_and_reports(benchmark: str, agent: str, tmp_path: Path) -> None:
-    result = run_offline(benchmark, agent, tmp_path / "run")
-    scores = json.loads((tmp_path / "run" / "scores.json").read_text())
+def test_runs_end_to_end_and_reports(benchmark: str, agent: str, finish: Finish) -> None:
+    result, folder = finish(benchmark, agent)
+    scores = json.loads((folder / "scores.json").read_text())
     assert {"benchmark", "version", "estimates"} <= scores.keys()
     assert all(
         {"metric", "value", "low", "high", "confidence", "scored", "unscored", "errored"} <= estimate.keys()
@@ -57,7 +82,7 @@ def test_runs_end_to_end_and_reports(benchmark: str, agent: str, tmp_path: Path)
     )
     assert result.estimates
     assert all(score.outcome != "errored" for score in result.scores)
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(runs.make_report_document([folder]))
     assert f"reference/{agent}" in page
 
 
@@ -79,7 +104,7 @@ def test_another_seed_gives_other_episodes(benchmark: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("benchmark", list_benchmark_names())
-def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, finish: Finish, request: pytest.FixtureRequest) -> None:
     renews = request.config.getoption("--renew")
     table = expected_values(benchmark)
     digests = dict(SCORES[benchmark])
@@ -89,10 +114,10 @@ def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path:
         row.pop("why")
         rates = (0.0, 0.3, 0.6, 1.0) if agent.endswith("@p") else (None,)
         names = [agent if rate is None else agent.replace("@p", f"@{rate}") for rate in rates]
-        results = [run_offline(benchmark, name, tmp_path / name, whole=True) for name in names]
-        for name in names:
+        results, folders = zip(*(finish(benchmark, name, whole=True) for name in names), strict=True)
+        for name, folder in zip(names, folders, strict=True):
             if name in digests:
-                digest = hashlib.sha256((tmp_path / name / "scores.json").read_bytes()).hexdigest()
+                digest = hashlib.sha256((folder / "scores.json").read_bytes()).hexdigest()
                 SCORES[benchmark][name] = digest if renews else SCORES[benchmark][name]
                 assert digests.pop(name) == digest or renews, f"{name} has other scores than before. {RENEW}"
         for metric, expectation in row.items():
@@ -170,7 +195,9 @@ def expected_values(benchmark: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("benchmark", [name for name in list_benchmark_names() if find_benchmark(name).demo.get("judges")])
-def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_episode(benchmark: str, tmp_path: Path) -> None:
+def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_episode(
+    benchmark: str, tmp_path: Path, finish: Finish
+) -> None:
     run_offline(benchmark, "oracle@0.3", tmp_path / "run", judges=())
     before = {name: (tmp_path / "run" / name).read_bytes() for name in ("episodes.jsonl", "scores.json")}
     judged = runs.judge(tmp_path / "run", find_benchmark(benchmark).demo["judges"])
@@ -178,9 +205,9 @@ def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_e
     assert (tmp_path / "run" / "scores.json").read_bytes() != before["scores.json"]
     assert runs.score(tmp_path / "run").estimates == judged.estimates
     # Judging afterwards gives what judging at once gives.
-    run_offline(benchmark, "oracle@0.3", tmp_path / "at-once")
+    _, at_once = finish(benchmark, "oracle@0.3")
     for name in ("judgments.jsonl", "scores.json"):
-        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "at-once" / name).read_bytes()
+        assert (tmp_path / "run" / name).read_bytes() == (at_once / name).read_bytes()
 
 
 def test_a_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from sociable.judging.questions import Judge, Question
 from sociable.judging.reference import REFERENCE_JUDGES
 from sociable.judging.rubric import SOTOPIA
 from sociable.models.limits import Budget
-from sociable.models.protocol import Sampling, Scope
+from sociable.models.protocol import ChatMessage, Sampling, Scope
 
 ROOT = Path(__file__).parents[1]
 SEEDS = range(20)
@@ -61,8 +61,9 @@ def list_kinds() -> list[JudgingKind]:
 
 @pytest.fixture
 def rules_asked_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """All reference judges go by the same rule: what it says of a text is worked out once."""
+    """All reference judges are shown the same and go by the same rule: either is worked out once."""
     said: dict[tuple[str, ...], Reading[object]] = {}
+    shown: dict[tuple[str, ...], Sequence[ChatMessage]] = {}
     answer = protocol.answer_as_reference
 
     def answer_from_memory(question: Question[object], judge: Judge, scope: Scope) -> Reading[object]:
@@ -74,9 +75,14 @@ def rules_asked_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
                 said[key] = question.apply_rule()
             return said[key]
 
+        def write() -> Sequence[ChatMessage]:
+            if key not in shown:
+                shown[key] = question.write()
+            return shown[key]
+
         # A rating's rule knows the answer beforehand, and both texts of a pair are rated under one name.
         is_quick = SOTOPIA.name in scope.participant
-        return answer(question if is_quick else dataclasses.replace(question, apply_rule=apply_rule), judge, scope)
+        return answer(question if is_quick else dataclasses.replace(question, apply_rule=apply_rule, write=write), judge, scope)
 
     monkeypatch.setattr(protocol, "answer_as_reference", answer_from_memory)
     yield
@@ -89,15 +95,18 @@ class Answers(dict[str, AuditAnswer]):
         self[answer.id] = answer
 
 
-def audit(judge: str, kind: JudgingKind, seed: int) -> KindCard:
+def audit(judges: Iterable[str], kind: JudgingKind, seed: int) -> dict[str, KindCard]:
+    """The card of each judge."""
     (planned,) = plan_kinds([kind], languages=(), limit=KNOWN, seed=seed)
-    answers, seat = Answers(), Seat(Role.JUDGE, f"reference/{judge}", None, Sampling())
-    asking = ask_judges([planned], [seat], answers, Budget({}), lambda _: None, at_once=50)  # type: ignore[arg-type]
+    seats = {judge: Seat(Role.JUDGE, f"reference/{judge}", None, Sampling()) for judge in judges}
+    answers, cards = Answers(), {}
+    asking = ask_judges([planned], list(seats.values()), answers, Budget({}), lambda _: None, at_once=50)  # type: ignore[arg-type]
     asyncio.run(asking)
-    by_name = {answer.name: answer for answer in answers.values()}
-    assert len(by_name) == len(planned.asks)
-    (card,) = adjust([make_kind_card(kind.name, kind.metrics, planned.asks, by_name)])
-    return card
+    for judge, seat in seats.items():
+        by_name = {answer.name: answer for answer in answers.values() if answer.judge == seat.name}
+        assert len(by_name) == len(planned.asks)
+        (cards[judge],) = adjust([make_kind_card(kind.name, kind.metrics, planned.asks, by_name)])
+    return cards
 
 
 def test_each_judge_lights_up_its_own_rows_and_no_other(rules_asked_once: None) -> None:
@@ -106,10 +115,11 @@ def test_each_judge_lights_up_its_own_rows_and_no_other(rules_asked_once: None) 
     missed, false, lit = Counter[str](), Counter[str](), 0
     for seed in SEEDS:
         kind = kinds[seed % len(kinds)]
+        cards = audit(PLANTED, kind, seed)
         for judge, own in PLANTED.items():
             # Only where two are shown together is one of them the first.
             wanted = own if kind.has_sides or judge != "first-side" else set()
-            found = {finding.row for finding in audit(judge, kind, seed).findings if finding.lit}
+            found = {finding.row for finding in cards[judge].findings if finding.lit}
             lit += len(found)
             if wanted and not wanted & found:
                 missed[f"{judge}: {kind.name}"] += 1

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from sociable.cli.main import main
+
 RECORDS = ("references.jsonl", "episodes.jsonl", "judgments.jsonl", "scores.json")
 CONNECTIONS = 6
 COMMAND = (sys.executable, "-c", "from sociable.cli.main import main; main()")
@@ -43,6 +45,27 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
 
 def finish(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """As ``finish``, without a process of its own, for what is never killed: starting Python takes longer than these runs."""
+
+    def call_main(*arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["sociable", *arguments])
+        capsys.readouterr()
+        code: Any = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    return call_main
 
 
 def asked(server: Any) -> Counter[str]:
@@ -131,7 +154,7 @@ def test_interrupt_lets_calls_under_way_end(sign: signal.Signals, server: Any, t
     assert server.requests()["total"] == len(server.requests()["requests"])
 
 
-def test_cost_limit_stops_cleanly_is_never_exceeded_and_can_be_raised(quick_server: Any, tmp_path: Path) -> None:
+def test_cost_limit_stops_cleanly_is_never_exceeded_and_can_be_raised(quick_server: Any, tmp_path: Path, call: Call) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('[prices."openai-compatible/social"]\ninput = 100\noutput = 100\n')
     # Short replies, so that the most a call can cost is near what it does cost.
@@ -139,14 +162,14 @@ def test_cost_limit_stops_cleanly_is_never_exceeded_and_can_be_raised(quick_serv
         prices.read_text()
         + "".join(f"[roles.{role}]\nmax_tokens = 60\n" for role in ("subject", "partner", "reference", "judge"))
     )
-    stopped = finish(*run_arguments(quick_server, tmp_path / "run", "--max-cost", "5", "--config", str(prices)))
+    stopped = call(*run_arguments(quick_server, tmp_path / "run", "--max-cost", "5", "--config", str(prices)))
     assert stopped.returncode == 3, stopped.stderr
     assert "--max-cost" in stopped.stderr
     cost = sum(json.loads((tmp_path / "run" / "manifest.json").read_text())["cost"].values())
     assert 2.5 < cost <= 5
-    again = finish("resume", str(tmp_path / "run"))
+    again = call("resume", str(tmp_path / "run"))
     assert again.returncode == 3
-    done = finish("resume", str(tmp_path / "run"), "--max-cost", "1000")
+    done = call("resume", str(tmp_path / "run"), "--max-cost", "1000")
     assert done.returncode == 0, done.stderr
     assert quick_server.requests()["total"] == len(quick_server.requests()["requests"])
 
@@ -162,27 +185,27 @@ def test_a_folder_in_use_is_locked(start_chat_server: Callable[[float], Any], tm
     process.communicate()
 
 
-def test_references_are_made_once_and_used_for_another_model(quick_server: Any, tmp_path: Path) -> None:
-    assert finish(*run_arguments(quick_server, tmp_path / "first", limit=1)).returncode == 0
+def test_references_are_made_once_and_used_for_another_model(quick_server: Any, tmp_path: Path, call: Call) -> None:
+    assert call(*run_arguments(quick_server, tmp_path / "first", limit=1)).returncode == 0
     made = quick_server.requests()["total"]
     second = run_arguments(quick_server, tmp_path / "second", limit=1)
     second[second.index("--model") + 1] = f"openai-compatible/social:other@{quick_server.url}"
     place = second.index("--reference")
     second[place : place + 2] = ["--reference-file", str(tmp_path / "first" / "references.jsonl")]
-    done = finish(*second)
+    done = call(*second)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "second" / "references.jsonl").read_bytes() == (tmp_path / "first" / "references.jsonl").read_bytes()
     assert quick_server.requests()["total"] < 2 * made
-    compared = finish("compare", str(tmp_path / "first"), str(tmp_path / "second"))
+    compared = call("compare", str(tmp_path / "first"), str(tmp_path / "second"))
     assert compared.returncode == 0, compared.stderr
     # The run has its own copy: the file may go.
     (tmp_path / "first" / "references.jsonl").unlink()
-    assert finish("resume", str(tmp_path / "second")).returncode == 0
-    rule = finish("judge", str(tmp_path / "second"), "--judge", "reference/rule")
+    assert call("resume", str(tmp_path / "second")).returncode == 0
+    rule = call("judge", str(tmp_path / "second"), "--judge", "reference/rule")
     assert rule.returncode == 0, rule.stderr
 
 
-def test_a_dead_server_is_a_sentence_and_the_run_goes_on_when_it_lives(tmp_path: Path) -> None:
+def test_a_dead_server_is_a_sentence_and_the_run_goes_on_when_it_lives(tmp_path: Path, call: Call) -> None:
     arguments = (
         "run",
         "hsii",
@@ -195,21 +218,21 @@ def test_a_dead_server_is_a_sentence_and_the_run_goes_on_when_it_lives(tmp_path:
     )
     config = tmp_path / "patient.toml"
     config.write_text("[roles.subject]\nattempts = 2\n")
-    done = finish(*arguments, "--config", str(config))
+    done = call(*arguments, "--config", str(config))
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_keys_are_in_no_file_of_the_run_and_in_no_message(
-    quick_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    quick_server: Any, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SUBJECT_KEY", "sk-canary-7f3a")
     config = tmp_path / "keys.toml"
     config.write_text('[roles.subject]\nkey_variable = "SUBJECT_KEY"\n')
     run = ["run", "hsii", "--limit", "1", "--config", str(config)]
-    good = finish(*run, "--model", f"openai-compatible/social@{quick_server.url}", "--out", str(tmp_path / "good"))
-    bad = finish(*run, "--model", f"openai-compatible/unauthorized@{quick_server.url}", "--out", str(tmp_path / "bad"))
+    good = call(*run, "--model", f"openai-compatible/social@{quick_server.url}", "--out", str(tmp_path / "good"))
+    bad = call(*run, "--model", f"openai-compatible/unauthorized@{quick_server.url}", "--out", str(tmp_path / "bad"))
     assert good.returncode == 0, good.stderr
     assert bad.returncode == 3
     sent = [request["authorization"] for request in quick_server.requests("social")["requests"]]
@@ -222,13 +245,13 @@ def test_keys_are_in_no_file_of_the_run_and_in_no_message(
 
 
 def test_a_recording_is_played_offline_without_key_or_server(
-    start_chat_server: Callable[[float], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start_chat_server: Callable[[float], Any], tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = start_chat_server(0.0)
     monkeypatch.setenv("SUBJECT_KEY", "sk-subject")
     config = tmp_path / "key.toml"
     config.write_text('[roles.subject]\nkey_variable = "SUBJECT_KEY"\n')
-    done = finish(*run_arguments(server, tmp_path / "run", "--config", str(config)))
+    done = call(*run_arguments(server, tmp_path / "run", "--config", str(config)))
     assert done.returncode == 0, done.stderr
     server.stop()
     monkeypatch.delenv("SUBJECT_KEY")
@@ -236,7 +259,7 @@ def test_a_recording_is_played_offline_without_key_or_server(
     replayed.mkdir()
     for name in ("manifest.json", "calls.sqlite"):
         (replayed / name).write_bytes((tmp_path / "run" / name).read_bytes())
-    played = finish("resume", str(replayed), "--offline")
+    played = call("resume", str(replayed), "--offline")
     assert played.returncode == 0, played.stderr
     for name in RECORDS:
         assert (replayed / name).read_bytes() == (tmp_path / "run" / name).read_bytes(), name

@@ -44,10 +44,14 @@ def answer_as_reference(question: Question[V], judge: Judge, scope: Scope) -> Re
     name, _, rate = judge.agent.partition("@")
     if isinstance(answer, Unread) or leaning is None:
         return answer
-    # Neither the share of errors nor how often it is asked changes where a judge errs.
-    generator = make_generator(0, "reference judge", scope.item.partition(AGAIN)[0], scope.participant.removeprefix(judge.name))
-    if rate and generator.random() < float(rate):
-        return Answer(leaning.err(answer.value, generator), f"in error: {answer.reason}")
+    if rate:
+        # Neither the share of errors nor how often it is asked changes where a judge errs.
+        place = scope.item.partition(AGAIN)[0], scope.participant.removeprefix(judge.name)
+        generator = make_generator(0, "reference judge", *place)
+        if generator.random() < float(rate):
+            return Answer(leaning.err(answer.value, generator), f"in error: {answer.reason}")
+    if name == "rule":
+        return answer
     texts = leaning.texts or (find_shown_text(question),)
     liked = _find_liked(name, texts, judge.ordinary)
     if liked is not None and (name == "obedient" or len(texts) == 1 or answer.value == leaning.even):

@@ -53,21 +53,28 @@ def references() -> dict[str, ReferenceConversation]:
     return asyncio.run(make())
 
 
+_JUDGED: dict[tuple[int, str], list[Score]] = {}
+"""The scores of what was said, by seed and episode: agents that err with other rates say the same of most cases."""
+
+
+async def score(episode: HSIIEpisode, seed: int) -> list[Score]:
+    key = seed, episode.model_dump_json()
+    if key not in _JUDGED:
+        own, golden_side = study(seed), references()[episode.scenario]
+        tasks = own.list_judging_tasks(episode, [RULE])
+        judgments = [await own.judge(task, episode, golden_side) for task in tasks]
+        _JUDGED[key] = own.score(episode, judgments, [RULE.name], study().measure(episode))
+    return _JUDGED[key]
+
+
 @cache
 def scores(agent: str, seed: int = 0) -> list[Score]:
     """Of a whole run over the bundled cases, as ``sociable demo`` makes it."""
-    golden_sides = references()
+    references()  # before the loop runs in which they are needed
 
     async def run() -> list[Score]:
-        found: list[Score] = []
-        for case in CASES:
-            episode = await study(seed).run_episode(case.id, 0, seats(agent))
-            judgments: list[Any] = [
-                await study(seed).judge(task, episode, golden_sides[case.id])
-                for task in study(seed).list_judging_tasks(episode, [RULE])
-            ]
-            found += study(seed).score(episode, judgments, [RULE.name], study().measure(episode))
-        return found
+        episodes = [await study(seed).run_episode(case.id, 0, seats(agent)) for case in CASES]
+        return [each for episode in episodes for each in await score(episode, seed)]
 
     return asyncio.run(run())
 

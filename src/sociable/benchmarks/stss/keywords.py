@@ -64,9 +64,13 @@ def _load_stemmer() -> Any:
 @lru_cache(maxsize=8192)
 def find_stems(text: str) -> tuple[str, ...]:
     """The stems of a text's words, hyphenated ones as several."""
-    words = [word for word in re.findall(r"[^\W_]+", text.casefold()) if word != "s"]
+    return tuple(_find_stem(word) for word in re.findall(r"[^\W_]+", text.casefold()) if word != "s")
+
+
+@lru_cache(maxsize=65536)
+def _find_stem(word: str) -> str:
     # The stemmer leaves a double consonant at the end of a word, and takes one of it from "bluffing".
-    return tuple(_DOUBLE.sub(r"\1", stem) for stem in _load_stemmer().stemWords(words))
+    return _DOUBLE.sub(r"\1", _load_stemmer().stemWord(word))
 
 
 def has_phrase(text: str, phrase: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,30 @@ def values(result: runs.RunResult) -> dict[str, float | None]:
     return {each.metric: each.value for each in result.estimates}
 
 
-def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
-    result = run(tmp_path, resamples=12, curve=True)
+@dataclass(frozen=True)
+class Finished:
+    """A run with all that can come out, in ``folder``, and how far each phase was said to be: (done, total)."""
+
+    folder: Path
+    result: runs.RunResult
+    steps: dict[str, list[tuple[int, int]]]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    seen: dict[str, list[tuple[int, int]]] = {}
+
+    def watch(counts: Any, _: Any) -> None:
+        seen.setdefault(counts.phase, []).append((counts.done, counts.total))
+
+    options = {**SMALL, "resamples": 12, "curve": True}
+    return Finished(folder, runs.run("anteval-ieg", "reference/expressive", out=folder, options=options, watch=watch), seen)
+
+
+def test_everything_comes_out_and_is_kept(finished: Finished, tmp_path: Path) -> None:
+    result = finished.result
+    shutil.copytree(finished.folder, tmp_path / "run")
     found = values(result)
     for kind in ("character", "tuple"):
         f_r, f_g = found[f"f_r/{kind}"], found[f"f_g/{kind}"]
@@ -75,24 +98,24 @@ def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
     assert runs.score(tmp_path / "run").estimates == result.estimates
 
 
-def test_two_runs_are_compared_on_the_same_resamples(tmp_path: Path) -> None:
-    for name in ("expressive", "again", "blunt"):
-        run(tmp_path, f"reference/{name.replace('again', 'expressive')}", name, resamples=12)
-    _, same = runs.compare(tmp_path / "expressive", tmp_path / "again").sections
+def test_two_runs_are_compared_on_the_same_resamples(finished: Finished, tmp_path: Path) -> None:
+    run(tmp_path, "reference/expressive", "again", resamples=12, curve=True)
+    run(tmp_path, "reference/blunt", "blunt", resamples=12, curve=True)
+    _, same = runs.compare(finished.folder, tmp_path / "again").sections
     table, *doubts = same.blocks
     # In some halves neither DM finds any skill, and G overall is undefined: too few are left for an interval.
     assert [row.cells[3] for row in table.rows[:3]] == ["0.000 [0.00, 0.00]"] * 3
     assert table.rows[3].cells[3].startswith("0.000")
     # What each run says of its own G is said here too.
     assert [each.text for each in doubts] == [
-        f"{name}: {each}" for name in "AB" for each in find_doubts(load_result(tmp_path / "expressive").estimates)
+        f"{name}: {each}" for name in "AB" for each in find_doubts(load_result(finished.folder).estimates)
     ]
-    _, other = runs.compare(tmp_path / "expressive", tmp_path / "blunt").sections
+    _, other = runs.compare(finished.folder, tmp_path / "blunt").sections
     table, *_ = other.blocks
     difference, low, high = map(float, re.findall(r"-?[\d.]+", table.rows[0].cells[3]))
     assert low < high and low <= difference <= high
     # Where nothing was said there is nothing to compare.
-    run(tmp_path, "reference/silent", "silent", resamples=12)
+    run(tmp_path, "reference/silent", "silent", resamples=12, curve=True)
     _, none = runs.compare(tmp_path / "silent", tmp_path / "blunt").sections
     assert {row.cells[3] for row in none.blocks[0].rows} == {"—"}
 
@@ -348,21 +371,8 @@ def test_what_makes_no_sense_is_said_before_anything_is_spent(settings: dict[str
         runs.run("anteval-ieg", "reference/oracle", out=tmp_path / "run", **settings)
 
 
-def test_how_far_the_training_is_can_be_seen(tmp_path: Path) -> None:
-    seen: dict[str, list[tuple[int, int]]] = {}
-
-    def watch(counts: Any, _: Any) -> None:
-        seen.setdefault(counts.phase, []).append((counts.done, counts.total))
-
-    runs.run(
-        "anteval-ieg",
-        "reference/expressive",
-        out=tmp_path / "run",
-        options={**SMALL, "resamples": 10, "curve": True},
-        watch=watch,
-    )
-    steps = seen["virtual DMs"]
-    assert steps == [(done, 2 + 2 * 10 + 1 + 8) for done in range(32)]
+def test_how_far_the_training_is_can_be_seen(finished: Finished) -> None:
+    assert finished.steps["virtual DMs"] == [(done, 2 + 2 * 12 + 1 + 8) for done in range(36)]
 
 
 def test_who_stops_it_while_it_trains_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

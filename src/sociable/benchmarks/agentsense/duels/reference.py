@@ -70,7 +70,7 @@ class ReferenceSide:
     def find_level(self, agreement: Agreement, side: int | None = None) -> float:
         """The level of a side by a paper; by default its own."""
         whose = self.side if side is None else side
-        return self.scenario.bargain.count_gain(whose, agreement) / (BEST - self.scenario.bargain.sides[whose].fallback)
+        return self.scenario.bargain.gains[agreement][whose] / (BEST - self.scenario.bargain.sides[whose].fallback)
 
     def list_offers(self, turns: Sequence[DuelTurn]) -> list[Agreement]:
         """The other's papers, in their order."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array  # type: ignore[import-untyped]
@@ -74,8 +75,14 @@ def find_pairs(points: Sequence[KeyPoint], claims: Sequence[str]) -> Pairs:
     ]
 
 
-def match_claims(pairs: Iterable[tuple[int, int]], points: int, claims: int) -> dict[int, int]:
+def match_claims(pairs: Iterable[tuple[int, int]], points: int, claims: int) -> Mapping[int, int]:
     """The claim of each key point, as many as can be when each claim is used once at most."""
+    return _match_claims(frozenset(pairs), points, claims)
+
+
+# Every point of a recall asks for the same matching.
+@lru_cache(maxsize=64)
+def _match_claims(pairs: frozenset[tuple[int, int]], points: int, claims: int) -> Mapping[int, int]:
     fits = np.zeros((points, claims), bool)
     for pair in pairs:
         fits[pair] = True

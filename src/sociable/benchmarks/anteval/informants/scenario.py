@@ -86,11 +86,11 @@ class Scenario:
         found += [(name_lie(name), lie) for name, lie in self.lies.items()]
         return tuple(make_generator(self.seed, "statements", self.id).sample(found, len(found)))
 
-    @property
+    @cached_property
     def key_points(self) -> tuple[KeyPoint, ...]:
         return tuple(each for _, each in self.statements)
 
-    @property
+    @cached_property
     def counted(self) -> dict[str, tuple[int, ...]]:
         """The places among the statements that are asked about, by player: all of them."""
         return {each.name: tuple(range(len(self.statements))) for each in self.players}

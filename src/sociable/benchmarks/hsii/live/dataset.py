@@ -255,6 +255,14 @@ class Dossier(Record):
         sides = [[f"{lot}={side}" for side in sides] for lot, sides in self.lots.items()]
         return tuple(map(frozenset, product(*sides)))
 
+    @cached_property
+    def arrangements(self) -> tuple[Arrangement, ...]:
+        """All that could be agreed on."""
+        return tuple(
+            {matter.id: option.id for matter, option in zip(self.matters, chosen, strict=True)}
+            for chosen in product(*(matter.options for matter in self.matters))
+        )
+
     @model_validator(mode="after")
     def _check_whole(self) -> Self:
         for problem in self._find_problems():

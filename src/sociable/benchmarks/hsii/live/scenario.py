@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import TypeVar
 
 from sociable.benchmarks.hsii.live.dataset import (
@@ -158,14 +157,17 @@ class Scenario:
 
     def find_reading(self, person: str, number: int) -> int:
         """The round in which somebody reads what is written to him in a round; beyond the last one: he does not."""
-        away = {each for absence in self.absences if absence.person == person for each in absence.rounds}
-        return next(later for later in range(number, self.budget.rounds + 2) if later not in away)
+        return next(later for later in range(number, self.budget.rounds + 2) if later not in self._away.get(person, ()))
 
     @cached_property
+    def _away(self) -> Mapping[str, frozenset[int]]:
+        """The rounds in which somebody is away, by name."""
+        away: dict[str, frozenset[int]] = {}
+        for absence in self.absences:
+            away[absence.person] = away.get(absence.person, frozenset()) | {*absence.rounds}
+        return away
+
+    @property
     def arrangements(self) -> tuple[Arrangement, ...]:
         """All there are."""
-        matters = self.dossier.matters
-        return tuple(
-            {matter.id: option.id for matter, option in zip(matters, chosen, strict=True)}
-            for chosen in product(*(matter.options for matter in matters))
-        )
+        return self.dossier.arrangements

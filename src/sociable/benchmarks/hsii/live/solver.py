@@ -84,6 +84,22 @@ def _list_sides(dossier: Dossier) -> tuple[list[str], Floats]:
     return sides, np.array([[not side or side in world for side in sides] for world in dossier.worlds], float)
 
 
+# Scenarios come dossier by dossier; a large one takes 5 MB.
+@lru_cache(maxsize=16)
+def _count_worths(dossier: Dossier) -> Floats:
+    """[worlds, people, arrangements]: what an arrangement is worth to somebody, at every level and in every draw."""
+    sides, drawn = _list_sides(dossier)
+    arrangements = dossier.arrangements
+    chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
+    # [sides, people, arrangements]: what it is worth by that side.
+    by_side = np.zeros((len(sides), len(dossier.people), len(arrangements)))
+    for row, person in enumerate(dossier.people):
+        for worth in person.worths:
+            fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
+            by_side[sides.index(worth.side), row] += worth.points * fits
+    return np.tensordot(drawn, by_side, axes=1)
+
+
 @lru_cache(maxsize=1000)
 def solve(scenario: Scenario) -> Solution:
     """The best policy for a scenario. Several runs in one process ask for the same ones."""
@@ -106,6 +122,7 @@ class Solver:
         self._welfare: Floats = _measure_welfare(surplus)
         """[worlds, arrangements]"""
         self._choices: dict[frozenset[str], int] = {}
+        self._decided: dict[frozenset[tuple[str, str]], Floats] = {}
         self.bound = self._find_bound()
         """The welfare that one who knows all could reach."""
         self.baseline = self._find_baseline()
@@ -119,16 +136,8 @@ class Solver:
 
     def _count_surpluses(self) -> Floats:
         """[worlds, people, arrangements]: each one's points above 1; 0 where somebody says no."""
-        arrangements, dossier = self.scenario.arrangements, self.scenario.dossier
-        chosen = {matter.id: np.array([each[matter.id] for each in arrangements]) for matter in dossier.matters}
-        sides, drawn = _list_sides(dossier)
-        # [sides, people, arrangements]: what an arrangement is worth by that side.
-        by_side = np.zeros((len(sides), len(self._names), len(arrangements)))
-        for row, person in enumerate(dossier.people):
-            for worth in person.worths:
-                fits = np.logical_and.reduce([chosen[matter] == option for matter, option in worth.when.items()])
-                by_side[sides.index(worth.side), row] += worth.points * fits
-        own = np.tensordot(drawn, by_side, axes=1)
+        dossier = self.scenario.dossier
+        (sides, drawn), own = _list_sides(dossier), _count_worths(dossier)
         found = own - self.scenario.budget.least
         for row, person in enumerate(dossier.people):
             for bond in person.bonds:
@@ -330,7 +339,10 @@ class Solver:
         return int(np.flatnonzero(expected >= expected.max() - 1e-9)[0])
 
     def _list_decided(self, state: _State) -> Floats:
-        return np.array([self._count_decisions(name, state.told) for name in self._names])
+        """[people]: points by decisions."""
+        if state.told not in self._decided:
+            self._decided[state.told] = np.array([self._count_decisions(name, state.told) for name in self._names])
+        return self._decided[state.told]
 
     def _value(self, state: _State, chosen: int | None = None) -> float:
         """The welfare of the arrangement ``chosen`` (None: that looks best), with the decisions that were served."""
