@@ -10,7 +10,17 @@ from tests.judging.auditing.test_plan import plan
 
 from sociable.core.records import Verdict
 from sociable.judging.auditing.card import AuditAnswer, Finding, KindCard
-from sociable.judging.auditing.findings import AGAIN, FIRST, INJECTION, RIGHT, UNREADABLE, adjust, make_kind_card, make_preference
+from sociable.judging.auditing.findings import (
+    AGAIN,
+    FIRST,
+    INJECTION,
+    RIGHT,
+    UNREADABLE,
+    YES,
+    adjust,
+    make_kind_card,
+    make_preference,
+)
 from sociable.judging.auditing.plan import Ask, Part
 
 
@@ -135,3 +145,11 @@ def test_p_values_are_adjusted_over_all_kinds_together() -> None:
     found = [finding.adjusted for kind in adjust(kinds) for finding in kind.findings]
     assert found == pytest.approx(list(false_discovery_control(values)))
     assert [finding.lit for kind in adjust(kinds) for finding in kind.findings] == [True, True, False, False, False, True]
+
+
+def test_whoever_always_says_yes_is_told_so() -> None:
+    asks = plan(pair=False, count=200, limit=200)
+    card = make_card(asks, {ask.name: answer(ask, Verdict.WIN) for ask in asks})
+    assert list_lit(card) == {RIGHT, YES}
+    leaning = card.find(YES)
+    assert leaning is not None and (leaning.value, leaning.bias) == (0.5, "leaning")

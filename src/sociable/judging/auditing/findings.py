@@ -27,7 +27,7 @@ RIGHT_WANTED = 0.9
 CHANGED_BORNE = 0.05
 """A judge that changes more of its verdicts when asked again has a fault, and one of whose replies more cannot be read."""
 
-RIGHT, FIRST, UNREADABLE = "right", "first side", "unreadable"
+RIGHT, YES, FIRST, UNREADABLE = "right", "says yes", "first side", "unreadable"
 INJECTION, AGAIN, REORDERED = "told what to say", "asked again", "criteria in another order"
 OWN_FAMILY = "own family"
 
@@ -51,6 +51,7 @@ def make_kind_card(
     clusters = {ask.name: ask.known.cluster for ask in asks}
     findings = [
         *([_test_share(RIGHT, "accuracy", right, clusters, RIGHT_WANTED, below=True)] if right else []),
+        *_test_leaning(known, read, clusters),
         *_test_first_side(asks, read, clusters),
         *(finding for part in (Part.ALTERED, Part.LANGUAGE) for finding in _test_alterations(part, asks, read, clusters)),
         *_test_injections(asks, read, clusters),
@@ -145,6 +146,14 @@ def _test_share(
         count, whole = found.value * size, round(size)
         p = float(binom.cdf(round(count), whole, bound) if below else binom.sf(round(count) - 1, whole, bound))
     return Finding(row=row, bias=bias, **_limits(found), items=len(values), independent=size, bound=bound, p=p)
+
+
+def _test_leaning(known: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
+    """How much more often a question is answered with yes than it should be."""
+    asked = [ask for ask in known if not ask.known.golden]
+    if asked:
+        should = {ask.name: make_preference(ask.known.truth) or 0.0 for ask in asked}
+        yield _test_difference(YES, "leaning", should, {name: read[name].preference or 0.0 for name in should}, clusters)
 
 
 def _test_first_side(asks: Sequence[Ask], read: Mapping[str, AuditAnswer], clusters: Mapping[str, str]) -> Iterator[Finding]:
