@@ -25,6 +25,7 @@ def cross_validate(
     trained on all other clusters of cases, or on those outside of its fold. Empty for fewer than ``FEWEST_CLUSTERS``.
     """
     from sklearn.model_selection import GroupKFold, cross_val_predict  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
     count = len(set(clusters))
     if count < FEWEST_CLUSTERS:
@@ -32,14 +33,16 @@ def cross_validate(
     sizes = [len(options) for options in right]
     found = {}
     for name, (classifier, rows) in classifiers.items():
-        chances = cross_val_predict(
-            classifier,
-            rows,
-            np.concatenate([np.asarray(options) for options in right]),
-            groups=np.repeat(clusters, sizes),
-            cv=GroupKFold(folds or count),
-            method="predict_proba",
-        )[:, 1]
+        # On so few rows several threads wait for each other longer than they work.
+        with threadpool_limits(limits=1):
+            chances = cross_val_predict(
+                classifier,
+                rows,
+                np.concatenate([np.asarray(options) for options in right]),
+                groups=np.repeat(clusters, sizes),
+                cv=GroupKFold(folds or count),
+                method="predict_proba",
+            )[:, 1]
         by_case = zip(np.split(chances, np.cumsum(sizes)[:-1]), right, strict=True)
         found[name] = [float(np.asarray(options)[own == own.max()].mean()) for own, options in by_case]
     return found
