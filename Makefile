@@ -12,7 +12,8 @@ demo: .venv/installed
 	$(BIN)/sociable demo
 
 test: .venv/installed-dev lint
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not extra'
+	@# Three at once on two cores: some tests wait for processes of their own.
+	$(BIN)/pytest -n 3 --dist worksteal -m 'not extra'
 
 # What needs an extra (torch, Inspect AI, llama.cpp, the site's generator): in an environment of its own, half a gigabyte larger.
 test-extras: .venv-extras/installed

@@ -48,3 +48,15 @@ def test_a_recording_gives_what_the_page_shows(benchmark: str, tmp_path: Path, m
 
 def test_recordings_are_small() -> None:
     assert sum(file.stat().st_size for file in RECORDINGS.rglob("*.tar.xz")) < 2_000_000
+
+
+def test_the_page_on_a_bad_judge_shows_its_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(RECORDINGS))
+    spec = importlib.util.spec_from_file_location("audit", RECORDINGS / "audit.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    cards = module.list_cards()
+    assert cards and {card.benchmark for card in cards} <= set(module.KNOWN)
+    assert all(card.judge == "local/smollm2" for card in cards)
+    assert module.summarize(cards) == (RECORDINGS / "audits" / "summary.md").read_text(encoding="utf-8")
