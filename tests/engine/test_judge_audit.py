@@ -265,5 +265,8 @@ def test_the_command_line_audits_resumes_and_reports(
     assert code == 0 and (tmp_path / "page.html").exists()
     code, shown = sociable(*audit[:-1], "other", "--estimate")
     assert code == 0 and "Calls and tokens" in shown and not (tmp_path / "other").exists()
+    Path("down.py").write_text("def down(messages):\n    raise ValueError('\\x1b[31mdown')\n")
+    code, shown = sociable("audit-judge", "anteval-iep", "--judge", "python:down.py:down", "--known", "2", "--out", "failed")
+    assert code == 3 and "things could not be asked" in shown and "down" in shown and "\x1b[31m" not in shown
     code, shown = sociable("audit-judge", "anteval-iep")
     assert code == 2 and "Name at least one judge" in shown

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from sociable import api
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import read_options
-from sociable.cli.output import messages, print_summary, say, show_progress, tell_if_long
+from sociable.cli.output import complain, print_summary, say, show_progress, tell_if_long
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +87,4 @@ def show_cards(folder: Path, cards: Sequence[JudgeCard]) -> None:
         parts += [*card.kinds, *card.people]
     if missing := sum(each.missing for each in parts):
         why = next((cause for each in parts for cause in each.causes if each.missing), "")
-        messages.print(
-            Text(f"sociable: {missing} things could not be asked: {why}. Then: sociable resume {folder}"), soft_wrap=True
-        )
-        raise typer.Exit(3)
+        complain(f"{missing} things could not be asked: {why}. Mend the cause, then: sociable resume {folder}", 3)

@@ -122,3 +122,11 @@ def test_there_are_thirty_ways_to_speak_to_a_judge_one_of_them_over_several_turn
             told = injection.add(known, form)
             assert all(part in _text_of(told) for part in getattr(injection, form))
             assert [each for each in told if each.speaker == "Ben"] == [each for each in known.subject if each.speaker == "Ben"]
+
+
+def test_a_pair_with_one_side_in_another_language_is_not_asked_about() -> None:
+    whole = make_known(1, pair=True, written=True)
+    half = whole.model_copy(update={"id": "half", "variants": {"German": whole.variants["German"]}})
+    asks = plan_audit([whole, half], is_pair=True, form="pair", languages=("German",), limit=2, seed=0)
+    (told,) = (ask for ask in asks if ask.part is Part.LANGUAGE)
+    assert (told.base, told.known.golden) == ("k1", whole.variants[f"German{OTHER_SIDE}"])

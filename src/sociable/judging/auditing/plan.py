@@ -61,7 +61,7 @@ def plan_audit(
 ) -> list[Ask]:
     """All that a judge is asked about one kind of judging, in order. The same seed draws the same.
 
-    ``form`` is the injections' (pair, question or rating), ``limit`` the number of known answers.
+    ``form`` is that of the orders to the judge (pair, question, rating or matches), ``limit`` the number of known answers.
     """
     generator = make_generator(seed, "alterations", known[0].kind if known else "")
     asks = plan_known(known, limit, seed)
@@ -93,10 +93,10 @@ def plan_audit(
             asks.append(Ask(name, part, way, each.id, each, f"{seed}/{each.id}"))
     for language in languages:
         for each in known:
-            if language in each.variants:
-                told = each.say_otherwise(each.variants[language])
-                if is_pair:
-                    told = told.model_copy(update={"golden": each.variants[f"{language}{OTHER_SIDE}"]})
+            other_side = each.variants.get(f"{language}{OTHER_SIDE}", ())
+            # A pair of which one side is in another language would be no fair one.
+            if language in each.variants and (other_side or not is_pair):
+                told = each.say_otherwise(each.variants[language]).model_copy(update={"golden": other_side})
                 asks += _with_control(each, Part.LANGUAGE, language, told, seed, asked=each.id in drawn)
     return list({ask.name: ask for ask in asks}.values())
 
