@@ -26,7 +26,7 @@ from sociable.benchmarks.hsii.measure import (
 )
 from sociable.benchmarks.hsii.records import CONFLICT, JUDGED, LEAK, GoldenWords, HSIIEpisode, ReferenceConversation, Stage
 from sociable.core.prompts import Prompts
-from sociable.core.records import Verdict
+from sociable.core.records import Turn, Verdict
 from sociable.core.seeding import make_generator
 from sociable.engine.seats import Role, Seat
 from sociable.judging.answers import judge_yes_no
@@ -123,6 +123,20 @@ def make_pair(
         return f"reference: {reference.failure}"
     sides = (render_transcript(turns, case.golden.role_to) for turns in (episode.turns, reference.turns))
     return Pair(*sides)
+
+
+def make_known_episode(case: Case, name: str, turns: Sequence[Turn]) -> HSIIEpisode:
+    """An episode in which the right person was addressed with known words, for audits of judges."""
+    target = case.golden.role_to
+    return HSIIEpisode(
+        id=name,
+        scenario=case.id,
+        cluster=case.dialogue,
+        role_to=target,
+        target=target,
+        target_correct=True,
+        turns=tuple(turns),
+    )
 
 
 def list_rated_participants(case: Case, episode: HSIIEpisode) -> Mapping[str, RatedParticipant]:

@@ -12,9 +12,9 @@ from random import Random
 
 from sociable.benchmarks.hsii.briefing import split_sentences
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, PrivateFact
-from sociable.benchmarks.hsii.judge import judge_stage
+from sociable.benchmarks.hsii.judge import judge_stage, make_known_episode
 from sociable.benchmarks.hsii.measure import makes_point, measure_points
-from sociable.benchmarks.hsii.records import HSIIEpisode, Stage
+from sociable.benchmarks.hsii.records import Stage
 from sociable.core.names import find_people, find_words
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Verdict
@@ -73,17 +73,8 @@ class FirstUtterances(JudgingKind):
 
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> PairJudgment:
         case = self.cases[known.scenario]
-        target = case.golden.role_to
-        episode = HSIIEpisode(
-            id=name,
-            scenario=case.id,
-            cluster=case.dialogue,
-            repeat=0,
-            role_to=target,
-            target=target,
-            target_correct=True,
-            turns=(Turn(index=1, speaker=ASSISTANT, addressees=(target,), content=known.text),),
-        )
+        said = Turn(index=1, speaker=ASSISTANT, addressees=(case.golden.role_to,), content=known.text)
+        episode = make_known_episode(case, name, [said])
         golden = find_text(known.golden, known.speaker)
         return await judge_stage(case, episode, Stage.FIRST_UTTERANCE, seat, None, self.prompts, golden)
 

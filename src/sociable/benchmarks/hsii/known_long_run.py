@@ -15,9 +15,9 @@ from pathlib import Path
 
 from sociable.benchmarks.hsii.briefing import split_sentences
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
-from sociable.benchmarks.hsii.judge import judge_stage
+from sociable.benchmarks.hsii.judge import judge_stage, make_known_episode
 from sociable.benchmarks.hsii.measure import makes_point, measure_points
-from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation, Stage
+from sociable.benchmarks.hsii.records import ReferenceConversation, Stage
 from sociable.core.names import find_words, normalise_name
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Verdict
@@ -59,16 +59,7 @@ class KnownLongRuns(JudgingKind):
         """One judge's verdict on a pair, which is what it is asked for in a run. Raises RunFailure and RunStopped."""
         case = self._cases[known.scenario]
         to = case.golden.role_to
-        episode = HSIIEpisode(
-            id=name,
-            scenario=case.id,
-            cluster=case.dialogue,
-            repeat=0,
-            role_to=to,
-            target=to,
-            target_correct=True,
-            turns=_make_turns(known.subject, to),
-        )
+        episode = make_known_episode(case, name, _make_turns(known.subject, to))
         reference = ReferenceConversation(
             id=case.id,
             case_digest=case.digest,
