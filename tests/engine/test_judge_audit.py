@@ -130,6 +130,14 @@ def test_a_card_stands_beside_what_its_judge_judged(make_judge: Callable[..., st
     judges.audit_judges("anteval-iep", ["reference/rule"], known=20, out=tmp_path / "audit")
     after = read(runs.make_report_document(result))
     assert "Judged by reference/rule (key point: right in " in after and "not audited" not in after
+    (table,) = (
+        block
+        for section in runs.make_report_document(result).sections
+        if section.title == "Judges"
+        for block in section.blocks
+        if isinstance(block, Table)
+    )
+    assert table.rows[0].cells[:2] == ["reference/rule", "key point"]
     # Another benchmark's card, and one that is damaged, are none.
     card = json.loads((tmp_path / "audit" / "judge-card.json").read_text())
     (tmp_path / "audit" / "judge-card.json").write_text(json.dumps(card | {"version": "0.0.1"}))
@@ -270,3 +278,8 @@ def test_the_command_line_audits_resumes_and_reports(
     assert code == 3 and "things could not be asked" in shown and "down" in shown and "\x1b[31m" not in shown
     code, shown = sociable("audit-judge", "anteval-iep")
     assert code == 2 and "Name at least one judge" in shown
+
+
+def test_whoever_judges_by_rule_is_said_to_whatever_its_defect(tmp_path: Path) -> None:
+    result = runs.run("anteval-iep", "reference/oracle", out=tmp_path / "run", limit=2, judges=["reference/longer@0.1"])
+    assert any(note.startswith("Judged by reference/longer@0.1, which looks for wordings") for note in result.notes)

@@ -102,9 +102,9 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     notes += [
         warn_of_self_judging(each) for each in dict.fromkeys((models["subject"], models.get("opponent"))) if each in judging
     ]
-    if "reference/rule" in models["judges"]:
+    if rules := [judge for judge in models["judges"] if judge.startswith("reference/")]:
         notes.append(
-            "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "
+            f"Judged by {', '.join(rules)}, which looks for wordings written with the scenarios. Such scores are not comparable "
             "with those of a model or a person."
         )
     reference, partner = (models.get(role) or "" for role in ("reference", "partner"))

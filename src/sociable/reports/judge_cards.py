@@ -74,19 +74,22 @@ def make_cards_document(cards: Sequence[JudgeCard]) -> Document:
     )
 
 
-def make_cards_table(cards: Sequence[JudgeCard]) -> Table:
-    """One row a judge and kind of judging: the figures that stand beside scores, and what is at fault."""
-    rows = []
+def make_cards_table(cards: Sequence[JudgeCard], *, named: bool = False) -> Table:
+    """One row a judge and kind of judging: the figures that stand beside scores, and what is at fault.
+
+    A single judge is ``named`` in the table only where it is not said beside it.
+    """
+    named, rows = named or len(cards) > 1, []
     for card in cards:
         for kind in card.kinds:
             found = {finding.row: finding for finding in kind.findings}
             cells = [_write(found.get(row)) for row in _SHOWN_IN_SUMMARY]
-            rows.append(Row([*([card.judge] if len(cards) > 1 else []), kind.kind, _list_faults(kind), *cells]))
+            rows.append(Row([*([card.judge] if named else []), kind.kind, _list_faults(kind), *cells]))
     titles = ("Right", "First side", "Padded", "Orders")
     return Table(
         "What judges are worth",
         [
-            *([Column("Judge")] if len(cards) > 1 else []),
+            *([Column("Judge")] if named else []),
             Column("Judging of"),
             Column("Faults"),
             *(Column(title, True, _EXPLAINED.get(row, "")) for title, row in zip(titles, _SHOWN_IN_SUMMARY, strict=True)),
@@ -348,7 +351,7 @@ def show_judges(runs: Sequence[RunResult], cards: Mapping[str, JudgeCard]) -> li
     judges = dict.fromkeys(judge for run in runs for judge in _list_judges(run.manifest))
     blocks: list[Block] = []
     if own := [cards[judge] for judge in judges if judge in cards]:
-        blocks.append(make_cards_table(own))
+        blocks.append(make_cards_table(own, named=True))
     if others := [judge for judge in judges if judge not in cards]:
         command = f"sociable audit-judge {runs[0].manifest['benchmark']} --judge {others[0]}"
         remedy = f" To know what its verdicts are worth: {command}" if isinstance(runs[0].study, JudgeAudited) else ""
