@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import cases, reports, runs
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.seats import Role
 from sociable.render.html import render_html
@@ -82,7 +82,7 @@ def test_runs_end_to_end_and_reports(benchmark: str, agent: str, finish: Finish)
     )
     assert result.estimates
     assert all(score.outcome != "errored" for score in result.scores)
-    page = render_html(runs.make_report_document([folder]))
+    page = render_html(reports.make_report_document([folder]))
     assert f"reference/{agent}" in page
 
 
@@ -165,7 +165,7 @@ def check(expectation: str, values: list[float | None], result: runs.RunResult, 
         assert found is not None and found.low is not None and found.high is not None
         assert found.low <= float(expectation[1:]) <= found.high, (what, found)
     elif expectation == "chance":
-        scenarios = runs.load_study(result.manifest["benchmark"]).scenarios.values()
+        scenarios = cases.load_study(result.manifest["benchmark"]).scenarios.values()
         chance = sum(1 / len(scenario.characters) for scenario in scenarios) / len(scenarios)
         # Of n cases a random pick is right in a share with a standard deviation of at most .5 / sqrt(n); allow three.
         assert values[0] is not None
@@ -213,7 +213,7 @@ def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_e
 def test_a_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         run_offline("hsii", "oracle@0.3", tmp_path / folder)
-    table = runs.compare(tmp_path / "a", tmp_path / "b").summary
+    table = reports.compare(tmp_path / "a", tmp_path / "b").summary
     assert [row.cells[0] for row in table.rows][:2] == ["r1", "r2"]
     assert all(re.match(r"0\.000|—", row.cells[3]) for row in table.rows)
 
@@ -222,8 +222,8 @@ def test_runs_of_different_data_or_judging_are_not_compared_silently(tmp_path: P
     run_offline("hsii", "oracle", tmp_path / "a")
     run_offline("hsii", "oracle", tmp_path / "b", seed=5)
     with pytest.raises(runs.InputError, match=r"not comparable.*seed \(0 and 5\)"):
-        runs.compare(tmp_path / "a", tmp_path / "b")
-    assert runs.compare(tmp_path / "a", tmp_path / "b", anyway=True).sections
+        reports.compare(tmp_path / "a", tmp_path / "b")
+    assert reports.compare(tmp_path / "a", tmp_path / "b", anyway=True).sections
 
 
 def test_limit_takes_whole_dialogues_and_repeats_are_no_new_cases(tmp_path: Path) -> None:

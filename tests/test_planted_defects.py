@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api.runs import load_study
+from sociable.api.cases import load_study
 from sociable.engine.judge_asking import ask_judges, plan_kinds
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.seats import Role, Seat

@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 
 import sociable
-from sociable.api.runs import load_result, make_report_document
+from sociable.api.reports import make_report_document
+from sociable.api.results import load_result
 from sociable.core.view import Table
 from sociable.models.journal import Journal
 

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from sociable.core.errors import InputError, RunFolderError, RunStopped, SociableError
 
 if TYPE_CHECKING:
+    from sociable.api.cases import load_study
     from sociable.api.datasets import audit, construct, describe, review
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
     from sociable.api.judges import audit_judges
     from sociable.api.power import plan_power
-    from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
+    from sociable.api.reports import compare, report
+    from sociable.api.results import load_result
+    from sociable.api.runs import judge, resume, run, score
     from sociable.api.tournaments import duel
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
@@ -27,12 +30,15 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
+    "api.cases": ("load_study",),
     "api.datasets": ("audit", "construct", "describe", "review"),
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
     "api.judges": ("audit_judges",),
     "api.power": ("plan_power",),
-    "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
+    "api.reports": ("compare", "report"),
+    "api.results": ("load_result",),
+    "api.runs": ("judge", "resume", "run", "score"),
     "api.tournaments": ("duel",),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import judges, people, runs
+from sociable.api import judges, people, reports, results, runs
 from sociable.cli.main import main
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Verdict
@@ -124,15 +124,15 @@ def test_a_card_stands_beside_what_its_judge_judged(make_judge: Callable[..., st
         ]
         return f"{document.summary.note} {texts}"
 
-    before = read(runs.make_report_document(result))
+    before = read(reports.make_report_document(result))
     assert "Judged by reference/rule (not audited)." in before
     assert "sociable audit-judge anteval-iep --judge reference/rule" in before
     judges.audit_judges("anteval-iep", ["reference/rule"], known=20, out=tmp_path / "audit")
-    after = read(runs.make_report_document(result))
+    after = read(reports.make_report_document(result))
     assert "Judged by reference/rule (key point: right in " in after and "not audited" not in after
     (table,) = (
         block
-        for section in runs.make_report_document(result).sections
+        for section in reports.make_report_document(result).sections
         if section.title == "Judges"
         for block in section.blocks
         if isinstance(block, Table)
@@ -141,9 +141,9 @@ def test_a_card_stands_beside_what_its_judge_judged(make_judge: Callable[..., st
     # Another benchmark's card, and one that is damaged, are none.
     card = json.loads((tmp_path / "audit" / "judge-card.json").read_text())
     (tmp_path / "audit" / "judge-card.json").write_text(json.dumps(card | {"version": "0.0.1"}))
-    assert "not audited" in read(runs.make_report_document(result))
+    assert "not audited" in read(reports.make_report_document(result))
     (tmp_path / "audit" / "judge-card.json").write_text('{"format": 1}')
-    assert "not audited" in read(runs.make_report_document(result))
+    assert "not audited" in read(reports.make_report_document(result))
 
 
 def test_a_judge_is_asked_about_what_people_judged_on_the_sheets_of_a_run(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_judge_is_asked_about_what_people_judged_on_the_sheets_of_a_run(tmp_pa
     with pytest.raises(InputError, match=r"holds no verdicts of people. Give their sheets back first"):
         judges.audit_judges("hsii", ["reference/rule"], corrections=[tmp_path / "run"], out=tmp_path / "a")
     people.add_corrections(tmp_path / "run", [tmp_path / "ada.csv"])
-    ties = sum(judgment.verdict is Verdict.TIE for judgment in runs.load_result(tmp_path / "run").judgments())
+    ties = sum(judgment.verdict is Verdict.TIE for judgment in results.load_result(tmp_path / "run").judgments())
     (card,) = judges.audit_judges(
         "hsii", ["reference/rule"], kinds=["first utterance"], known=40, corrections=[tmp_path / "run"], out=tmp_path / "a"
     )
@@ -186,7 +186,7 @@ def test_only_whoever_is_kinder_to_its_own_family_than_others_are_has_that_fault
         return finding.lit
 
     first = 'return json.dumps({"reason": "", "verdict": 1})'
-    ours = json.dumps([turn.content for episode in runs.load_result(tmp_path / "brief").episodes() for turn in episode.turns])
+    ours = json.dumps([turn.content for episode in results.load_result(tmp_path / "brief").episodes() for turn in episode.turns])
     kind = (
         f"ours = json.loads({ours!r})\n"
         "    sides = [' '.join(part.replace('| ', '').split()) for part in messages[-1]['content'].split('Response 2:')]\n"

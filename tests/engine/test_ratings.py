@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.core.errors import InputError
 
 RATER = """
@@ -64,7 +64,7 @@ def test_nothing_is_rated_twice(run: Path) -> None:
     runs.score(run)
     assert calls(run) == once
     assert (run / "scores.json").read_bytes() == scores
-    assert "Rubric: sotopia" in [section.title for section in runs.make_report_document([run]).sections]
+    assert "Rubric: sotopia" in [section.title for section in reports.make_report_document([run]).sections]
 
 
 def test_a_rating_out_of_range_is_unscored_and_leaves_the_others(run: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_rated_run_is_still_comparable_with_one_that_is_not(run: Path) -> None
         options={"stages": (1, 2, 4)},
     )
     runs.judge(run, ["python:rater.py:reply"], rubric="sotopia")
-    assert not any(row.cells[0].startswith("sotopia") for row in runs.compare(run, run.parent / "b").summary.rows)
+    assert not any(row.cells[0].startswith("sotopia") for row in reports.compare(run, run.parent / "b").summary.rows)
 
 
 @pytest.mark.parametrize(
@@ -131,5 +131,5 @@ def test_two_runs_rated_alike_are_compared_by_their_ratings(run: Path) -> None:
     )
     for folder in (run, run.parent / "b"):
         runs.judge(folder, ["python:rater.py:reply"], rubric="sotopia")
-    names = [row.cells[0] for row in runs.compare(run, run.parent / "b").summary.rows]
+    names = [row.cells[0] for row in reports.compare(run, run.parent / "b").summary.rows]
     assert "sotopia_goal" in names

@@ -11,7 +11,8 @@ import pytest
 
 import sociable
 from sociable.api.folders import find_same_run
-from sociable.api.runs import load_result, make_settings
+from sociable.api.results import load_result
+from sociable.api.runs import make_settings
 from sociable.core.errors import InputError, RunFolderError, RunStopped
 from sociable.core.run_folder import RunFolder
 from sociable.models import limits

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.core.errors import InputError
 from sociable.core.view import Callout, Tone
 from sociable.engine.result import RunResult
@@ -88,14 +88,14 @@ def test_the_clusters_are_drawn_by_lot_and_the_same_for_every_model(stopped: Run
     assert one != set(sorted(map(stopped.study.find_cluster, stopped.study.scenarios))[: len(one)])
     # What the rule was does not matter for what is compared: the cases of both.
     assert not runs.find_differences(stopped, other)
-    assert int(runs.compare(stopped, other).summary.rows[0].cells[5]) == min(
+    assert int(reports.compare(stopped, other).summary.rows[0].cells[5]) == min(
         stopped.manifest["episodes"], other.manifest["episodes"]
     )
 
 
 def test_it_is_not_called_unfinished_and_says_why_it_ended(stopped: RunResult) -> None:
     assert not any("have not been run yet" in note for note in stopped.notes)
-    document = runs.make_report_document(stopped)
+    document = reports.make_report_document(stopped)
     callouts = [block for section in document.sections for block in section.blocks if isinstance(block, Callout)]
     (said,) = [each for each in callouts if "Ended by its rule r2 ± 0.12" in each.text]
     assert f"{stopped.manifest['stopped']['clusters']} of 64" in said.text and "over all looks" in said.text

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, results, runs
 from sociable.render.html import render_html
 
 OFFLINE = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
@@ -42,8 +42,8 @@ def test_what_the_model_under_test_does_badly_is_a_score_with_a_reason(
     estimate = result.estimate("r1")
     assert estimate is not None
     assert (estimate.value, estimate.unscored, estimate.errored) == (0.0, 0, 0)
-    assert render_html(runs.make_report_document([tmp_path / "run"]))
-    opened = runs.load_result(tmp_path / "run")
+    assert render_html(reports.make_report_document([tmp_path / "run"]))
+    opened = results.load_result(tmp_path / "run")
     # 2 MB are kept whole in the journal only.
     assert all(len(episode.reply) <= 20_000 for episode in opened.records.episodes)  # type: ignore[attr-defined]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, results, runs
 from sociable.api.people import (
     add_corrections,
     add_ratings,
@@ -67,7 +67,7 @@ def filled(file: Path, out: Path, verdict: dict[str, str] | str) -> Path:
 
 def as_the_panel(run: Path, file: Path) -> dict[str, str]:
     """What somebody who always agrees with the panel would write into the sheet."""
-    opened = runs.load_result(run)
+    opened = results.load_result(run)
     with PeopleFiles(run) as people:
         panel = {(pair.episode.id, pair.criterion): pair.verdict for pair in list_judged_pairs(opened)}
         items = {item.id: item for item in people.sheets}
@@ -95,7 +95,7 @@ def test_a_sheet_tells_neither_model_nor_judge_nor_side(run: Path, tmp_path: Pat
 
 def test_rare_verdicts_are_looked_at_as_often_as_frequent_ones(run: Path, tmp_path: Path) -> None:
     export_sheet(run, 8, tmp_path / "sheet.csv")
-    opened = runs.load_result(run)
+    opened = results.load_result(run)
     with PeopleFiles(run) as people:
         drawn = Counter(item.stratum for item in people.sheets)
         there = Counter(pair.stratum for pair in list_judged_pairs(opened))
@@ -120,7 +120,7 @@ def test_a_second_sheet_holds_what_no_other_holds(run: Path, tmp_path: Path) -> 
         drawn = Counter(item.stratum for item in people.sheets)
     assert sorted(drawn.values()) == [2, 2, 6, 6]  # as even as on one sheet: the judge says "loss" of two pairs in each stage
     left = export_sheet(run, 10_000, tmp_path / "all.csv")
-    assert left == len(list(list_judged_pairs(runs.load_result(run)))) - 16
+    assert left == len(list(list_judged_pairs(results.load_result(run)))) - 16
     with pytest.raises(InputError, match="judged pairs that could be shown are on sheets already"):
         export_sheet(run, 3, tmp_path / "more.csv")
 
@@ -155,7 +155,7 @@ def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
         for name, item in items.items()
     }
     document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", wins)])
-    opened = runs.load_result(run)
+    opened = results.load_result(run)
     there = Counter(pair.stratum for pair in list_judged_pairs(opened))
     expected = there["first utterance: tie"] / sum(n for stratum, n in there.items() if stratum.startswith("first"))
     (row,) = [row for row in cells(document, CORRECTED) if row["Metric"] == "r3"]
@@ -336,11 +336,11 @@ def test_a_comparison_shows_the_corrected_difference_where_people_checked_both(r
     other.mkdir()
     for file in run.iterdir():
         (other / file.name).write_bytes(file.read_bytes())
-    assert "Corrected by people" not in [section.title for section in runs.compare(run, other).sections]
+    assert "Corrected by people" not in [section.title for section in reports.compare(run, other).sections]
     for folder, verdict in ((run, "0"), (other, "1")):
         export_sheet(folder, 40, tmp_path / f"{folder.name}.csv")
         add_corrections(folder, [filled(tmp_path / f"{folder.name}.csv", tmp_path / "eve.csv", verdict)])
-    rows = cells(runs.compare(run, other), "Scores corrected by people's verdicts")
+    rows = cells(reports.compare(run, other), "Scores corrected by people's verdicts")
     (row,) = [row for row in rows if row["Metric"] == "r3"]
     # Whoever says "neither" everywhere gives 0; whoever prefers the first side, shuffled, about a half.
     assert row["A"].split()[0] == "0.000"
@@ -388,7 +388,7 @@ def test_a_sheet_that_has_its_own_name_still_names_nobody(run: Path, tmp_path: P
 def test_ratings_and_words_are_kept_as_carefully_as_verdicts(
     run: Path, tmp_path: Path, column: str, add: Callable[..., runs.Document], said: tuple[str, str]
 ) -> None:
-    first, second = runs.load_result(run).records.episodes.list_ids()[:2]
+    first, second = results.load_result(run).records.episodes.list_ids()[:2]
     eve, more = tmp_path / "eve.csv", tmp_path / "more"
     more.mkdir()
 
@@ -422,13 +422,13 @@ def test_a_sheet_of_another_panel_is_refused(run: Path, tmp_path: Path) -> None:
 
 
 def test_ratings_must_be_numbers(run: Path, tmp_path: Path) -> None:
-    opened = runs.load_result(run)
+    opened = results.load_result(run)
     episode = opened.records.episodes.list_ids()[0]
     for value in ("nan", "inf", "good"):
         (tmp_path / "ratings.csv").write_text(f"episode,rating\n{episode},{value}\n")
         with pytest.raises(DataError, match="expected a number"):
             add_ratings(run, [tmp_path / "ratings.csv"])
-    assert runs.make_report_document([run])
+    assert reports.make_report_document([run])
 
 
 def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -> None:
@@ -442,7 +442,7 @@ def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -
 
 
 def test_free_ratings_are_ranked_against_every_metric(run: Path, tmp_path: Path) -> None:
-    opened = runs.load_result(run)
+    opened = results.load_result(run)
     passed: Counter[str] = Counter()
     for score in opened.scores:
         passed[f"{score.scenario}#{score.repeat}"] += (score.value or 0) * (score.metric in ("r1", "r2", "r3", "r4"))  # type: ignore[assignment]
@@ -464,7 +464,7 @@ def test_the_report_shows_what_people_said_and_the_scores_stay(run: Path, tmp_pa
     export_sheet(run, 12, tmp_path / "sheet.csv")
     add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", "1")])
     assert (run / "scores.json").read_bytes() == before
-    sections = runs.make_report_document([run]).sections
+    sections = reports.make_report_document([run]).sections
     assert "People" in [section.title for section in sections]
     # Right below the scores, for each stage once.
     notes = [block.text for block in sections[0].blocks if isinstance(block, Callout)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.core.view import Document
 from sociable.engine.registry import find_benchmark
 from sociable.render.html import write_html
@@ -120,7 +120,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, drawn: Doc
     folders = [folder / agent for agent in ("oracle", "silent")]
     for out in folders:
         runs.run("hsii", f"reference/{out.name}", out=out, limit=10, **find_benchmark("hsii").demo)
-    runs.report(folders, files["demo"])
+    reports.report(folders, files["demo"])
     return files
 
 

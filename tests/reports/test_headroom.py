@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api import datasets, runs
+from sociable.api import datasets, results, runs
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate
 from sociable.core.view import Callout, Table
@@ -34,7 +34,7 @@ def test_audit_tells_what_each_case_told_of_the_runs(folder: Path) -> None:
     assert float(rows["r2"][5].split()[0]) > 0.0
     (table,) = cases.blocks
     assert isinstance(table, Table)
-    played = runs.load_result(folder / "oracle").study.scenarios
+    played = results.load_result(folder / "oracle").study.scenarios
     assert {row.cells[0] for row in table.rows} <= set(played)
     # The best run gets everything right.
     assert any(isinstance(each, Callout) and "No room is left" in each.text for each in headroom.blocks)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sociable.api import (
+        cases,
         datasets,
         demonstration,
         estimation,
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
         judges,
         people,
         power,
+        reports,
+        results,
         runs,
         series,
         tournaments,
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "cases",
     "datasets",
     "demonstration",
     "estimation",
@@ -26,6 +30,8 @@ __all__ = [
     "judges",
     "people",
     "power",
+    "reports",
+    "results",
     "runs",
     "series",
     "tournaments",

@@ -12,7 +12,9 @@ import dotenv
 from typing_extensions import Unpack
 
 from sociable.api.folders import list_run_folders
-from sociable.api.runs import RunOptions, load_result, make_settings, write_document
+from sociable.api.reports import write_document
+from sociable.api.results import load_result
+from sociable.api.runs import RunOptions, make_settings
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from sociable.api.folders import name_new_folder
 from sociable.api.judges import audit_judges
-from sociable.api.runs import make_report_document, run, write_document
+from sociable.api.reports import make_report_document, write_document
+from sociable.api.runs import run
 from sociable.core.errors import InputError
 from sociable.core.view import Document
 from sociable.engine.opening import Watch

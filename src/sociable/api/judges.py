@@ -17,7 +17,9 @@ from typing import Any, TypedDict
 from pydantic import ValidationError
 from typing_extensions import Unpack
 
-from sociable.api.runs import load_result, make_settings, write_document
+from sociable.api.reports import write_document
+from sociable.api.results import load_result
+from sociable.api.runs import make_settings
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import AUDIT_FILE, RecordFile, hold_lock, make_folder, write_atomically
 from sociable.core.view import Document

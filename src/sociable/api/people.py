@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sociable.api.runs import load_result
+from sociable.api.results import load_result
 from sociable.core.errors import InputError
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table

@@ -7,7 +7,9 @@ from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sociable.api.runs import load_results, run, write_document
+from sociable.api.reports import write_document
+from sociable.api.results import load_results
+from sociable.api.runs import run
 from sociable.core.errors import InputError
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document

@@ -1,4 +1,4 @@
-"""Runs: begun, resumed, judged again, scored, reported, compared.
+"""Runs: begun, resumed, judged again, scored.
 
 >>> import sociable
 >>> result = sociable.run("hsii", model="openai-compatible/qwen2.5-7b@http://127.0.0.1:8000/v1")
@@ -15,26 +15,24 @@ from typing import Any, TypedDict
 from typing_extensions import Unpack
 
 from sociable.api.folders import name_new_folder
-from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
-from sociable.core.records import Outcome, ScoreFile
+from sociable.api.results import make_result
+from sociable.core.errors import InputError, Interrupted, RunStopped
+from sociable.core.records import Outcome
 from sociable.core.run_folder import RunFolder
-from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.opening import (
     OpenStudy,
     Watch,
     begin_run,
     describe_roles,
-    make_study_options,
     open_run,
     read_settings,
     reopen_study,
 )
 from sociable.engine.registry import find_benchmark, list_benchmark_names
-from sociable.engine.rehearsal import RehearsedCall, rehearse
 from sociable.engine.result import RunRecords, RunResult, read_references
 from sociable.engine.run import Run
-from sociable.engine.seats import AbsentModel, Role, Seat, Seats
+from sociable.engine.seats import Role
 from sociable.engine.settings import (
     RoleSettings,
     RunSettings,
@@ -44,13 +42,9 @@ from sociable.engine.settings import (
     read_roles_and_prices,
 )
 from sociable.engine.stopping import Looks, measure_half_width, narrow
-from sociable.engine.study import AnyStudy, Referenced
+from sociable.engine.study import Referenced
 from sociable.models.journal import JournalledModel
 from sociable.models.limits import Price
-from sociable.models.protocol import Sampling
-from sociable.reports.comparison import compare_runs, find_differences
-from sociable.reports.documents import list_warnings, make_run_document
-from sociable.reports.headroom import warn_of_ceilings
 
 
 class RunOptions(TypedDict, total=False):
@@ -203,131 +197,7 @@ def score(folder: str | Path) -> RunResult:
         opened = reopen_study(locked, only_read=True)
         with open_run(locked, opened, build=()) as (run_, _):
             run_.score(opened.benchmark.name, opened.benchmark.version)
-            return _make_result(opened, locked, run_.records)
-
-
-def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
-    """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``."""
-    opened_folder = RunFolder.open(Path(folder), lock=False)
-    opened = reopen_study(opened_folder, only_read=True)
-    return _make_result(opened, opened_folder, RunRecords.open(opened_folder.path, opened.study), scored=scored)
-
-
-def _make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
-    manifest, views = folder.read_manifest(), opened.benchmark.load_views()
-    scores = _read_scores(folder.path) if scored else None
-    return RunResult(
-        label=views.make_label(manifest),
-        folder=str(folder.path),
-        manifest=manifest,
-        estimates=scores.estimates if scores else (),
-        scores=scores.scores if scores else (),
-        notes=_list_notes(opened, manifest, scores) if scores else [],
-        study=opened.study,
-        records=records,
-        seats=opened.seats,
-    )
-
-
-def _list_notes(opened: OpenStudy, manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
-    """What a reader of the scores must know: of the run, of the benchmark, and where the cases leave no room."""
-    ceilings = warn_of_ceilings(opened.study.metrics, manifest["models"]["subject"], scores.estimates)
-    return [*list_warnings(manifest, scores), *ceilings, *opened.benchmark.load_views().list_remarks(scores.estimates)]
-
-
-def _read_scores(path: Path) -> ScoreFile:
-    try:
-        return ScoreFile.model_validate_json((path / "scores.json").read_bytes())
-    except FileNotFoundError:
-        raise RunFolderError(f"{path} has no scores yet. Finish it with: sociable resume {path}") from None
-    except ValueError as error:
-        raise RunFolderError(
-            f"{path / 'scores.json'} is damaged ({error.__class__.__name__}). Make it anew with: sociable score {path}"
-        ) from None
-
-
-Runs = str | Path | RunResult | Sequence[str | Path | RunResult]
-"""One or several runs: folders, or results that are there already."""
-
-
-def load_results(runs: Runs) -> list[RunResult]:
-    """The results of these runs; those that are there already are not read again."""
-    several = [runs] if isinstance(runs, str | Path | RunResult) else runs
-    return [each if isinstance(each, RunResult) else load_result(each) for each in several]
-
-
-def report(runs: Runs, out: str | Path | None = None) -> Path:
-    """Writes the HTML report of one or several runs of one benchmark; by default into the first folder, beside its own."""
-    results = load_results(runs)
-    path = Path(out) if out else name_report(results)
-    write_document(make_report_document(results), path)
-    return path
-
-
-def name_report(results: Sequence[RunResult]) -> Path:
-    """The file to which the report on these runs goes unless the user names another."""
-    return Path(results[0].folder) / ("report.html" if len(results) == 1 else "joint-report.html")
-
-
-def make_report_document(runs: Runs) -> Document:
-    """The report as plain view records. Raises InputError when the runs are of different benchmarks."""
-    results = load_results(runs)
-    names = {run.manifest["benchmark"] for run in results}
-    if not names:
-        raise InputError("There is no run to report.")
-    if len(names) != 1:
-        raise InputError(f"One report shows runs of one benchmark; these are of {', '.join(sorted(names))}.")
-    return make_run_document(find_benchmark(names.pop()), results)
-
-
-def compare(
-    first: str | Path | RunResult, second: str | Path | RunResult, *, anyway: bool = False, out: str | Path | None = None
-) -> Document:
-    """Compares two runs, paired, on the cases both reached, metric by metric. Shows the cases that one wins and the other loses.
-
-    ``out`` is where it is written as HTML, with those cases in full.
-    Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
-    """
-    one, other = load_results([first, second])
-    different = find_differences(one, other)
-    if different and not anyway:
-        raise InputError(
-            f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(different)}. "
-            "Run one again with the settings of the other, or say --anyway."
-        )
-    contrast = find_benchmark(one.manifest["benchmark"]).load_views().contrast(one, other)
-    return write_document(compare_runs(one, other, different, contrast), out)
-
-
-def rehearse_scenario(
-    benchmark: str, scenario: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
-) -> list[RehearsedCall]:
-    """The calls that each role would get in one scenario; where they depend on replies, stand-ins for the replies are shown."""
-    settings = {"partner": "nobody", "opponent": "nobody", "reference": "nobody", "judges": ("nobody",), **settings}
-    study = load_study(benchmark, config=config, **settings)
-    if scenario not in study.scenarios:
-        raise InputError(f"{benchmark} has no case '{scenario}'. `sociable show {benchmark}` lists them.")
-    roles = {role: Seat(role, f"(the {role.value})", AbsentModel(role), Sampling()) for role in Role}
-    seats = Seats(
-        roles[Role.SUBJECT], roles[Role.PARTNER], roles[Role.REFERENCE], (roles[Role.JUDGE],), opponent=roles[Role.OPPONENT]
-    )
-    references = isinstance(study, Referenced) and study.needs_references
-    return run_to_end(rehearse(study, seats, [scenario], 1, references=references))
-
-
-def load_study(benchmark: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]) -> AnyStudy:
-    """The benchmark bound to its data: ``load_study(...).scenarios`` are its scenarios by id."""
-    asked = make_settings(benchmark, config, model="nobody", **settings)
-    return find_benchmark(benchmark).open(**make_study_options(asked))
-
-
-def write_document(document: Document, out: str | Path | None) -> Document:
-    """``document``, written as HTML where ``out`` says so."""
-    from sociable.render.html import write_html
-
-    if out:
-        write_html(document, Path(out))
-    return document
+            return make_result(opened, locked, run_.records)
 
 
 def _finish(
@@ -341,7 +211,7 @@ def _finish(
     """Carries a run out, as far as it has not been, and scores it."""
     with open_run(folder, opened, build=build, offline=offline, watch=watch) as (run_, models):
         run_to_end(_go_on(run_, opened, models, build))
-        return _make_result(opened, folder, run_.records)
+        return make_result(opened, folder, run_.records)
 
 
 async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:

@@ -18,7 +18,9 @@ from typing_extensions import Unpack
 
 from sociable.api.estimation import rehearse_run
 from sociable.api.folders import name_new_folder
-from sociable.api.runs import RunOptions, load_result, report, resume, run_settings, score, write_document
+from sociable.api.reports import report, write_document
+from sociable.api.results import load_result
+from sociable.api.runs import RunOptions, resume, run_settings, score
 from sociable.api.series import is_series, make_folder, read_series, write_series
 from sociable.core.errors import CostLimitReached, InputError, RunFolderError
 from sociable.core.records import Record, Usage

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sociable.api.runs import load_result, make_settings, resume
+from sociable.api.results import load_result
+from sociable.api.runs import make_settings, resume
 from sociable.benchmarks.stss.dataset import load_town
 from sociable.benchmarks.stss.interop.smallville_export import export_smallville
 from sociable.benchmarks.stss.protocol import Town, fill_background

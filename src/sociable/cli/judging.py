@@ -53,7 +53,7 @@ def judge(
         if files:
             print_whole(add(folder, files, replace=replace))
     if corrections or ratings or words:
-        say(f"Report: {api.runs.report(api.series.list_folders(folder), out=folder / 'report.html')}")
+        say(f"Report: {api.reports.report(api.series.list_folders(folder), out=folder / 'report.html')}")
     if not judge and not rubric:
         if not (sample or corrections or ratings or export_words or words):
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"

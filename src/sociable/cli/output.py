@@ -65,9 +65,9 @@ def tell_if_long(what: str) -> Iterator[None]:
 
 def show_report(results: Sequence[RunResult], out: Path | None = None) -> None:
     """Writes the report on these runs and prints its main table; ends with code 3 where a run failed altogether."""
-    path = out or api.runs.name_report(results)
+    path = out or api.reports.name_report(results)
     with tell_if_long("Writing the report"):
-        document = api.runs.write_document(api.runs.make_report_document(results), path)
+        document = api.reports.write_document(api.reports.make_report_document(results), path)
     print_summary(document)
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
     say(f"Report: {path}")

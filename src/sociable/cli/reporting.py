@@ -44,7 +44,7 @@ def report(
     runs = [run for folder in folders for run in api.series.list_folders(folder)]
     file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
     with tell_if_long("Writing the report"):
-        document = api.runs.write_document(api.runs.make_report_document(runs), file)
+        document = api.reports.write_document(api.reports.make_report_document(runs), file)
     print_summary(document)
     say(f"Report: {file}")
 
@@ -56,7 +56,7 @@ def compare(
     out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
 ) -> None:
     """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
-    print_whole(api.runs.compare(first, second, anyway=anyway, out=out), out)
+    print_whole(api.reports.compare(first, second, anyway=anyway, out=out), out)
 
 
 def show_results(folder: Path, results: Sequence[RunResult]) -> None:
@@ -65,7 +65,7 @@ def show_results(folder: Path, results: Sequence[RunResult]) -> None:
         show_report(results, out=folder / "report.html")
         return
     for each in results:
-        api.runs.report(each)
+        api.reports.report(each)
     show_tournament(folder)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 from rich.text import Text
 
-from sociable.api import runs
+from sociable.api import cases, results
 from sociable.cli.output import console, say
 from sociable.core.errors import InputError
 from sociable.core.records import Score, make_episode_id
@@ -38,7 +38,7 @@ def show_run(folder: Path, item: str, prompt: bool, of: str = "", find: str = ""
     ``find``: only lines with this text. ``of`` names a participant, a purpose or both, as in ``Maeve|speak``: then all
     calls that fit are printed.
     """
-    run = runs.load_result(folder, scored=(folder / "scores.json").exists())
+    run = results.load_result(folder, scored=(folder / "scores.json").exists())
     if not item:
         lines = [line for line in _list_episodes(run) if find.casefold() in line.casefold()]
         if find and not lines:
@@ -112,14 +112,14 @@ def _show_calls(calls: Sequence[Call], of: str, command: str) -> None:
 def show_case(benchmark: str, item: str, prompt: bool, settings: dict[str, Any]) -> None:
     """Prints a case of a benchmark as data, or what would be sent for it; without an ``item`` the names of all cases."""
     if not item or not prompt:
-        scenarios = runs.load_study(benchmark, **settings).scenarios
+        scenarios = cases.load_study(benchmark, **settings).scenarios
         if item and item not in scenarios:
             raise InputError(f"{benchmark} has no case '{item}'. `sociable show {benchmark}` lists them.")
         for text in [json.dumps(to_jsonable_python(scenarios[item]), indent=1, ensure_ascii=False)] if item else scenarios:
             say(make_displayable(text))
         return
     order = list(Role)
-    calls = sorted(runs.rehearse_scenario(benchmark, item, **settings), key=lambda call: order.index(call.role))
+    calls = sorted(cases.rehearse_scenario(benchmark, item, **settings), key=lambda call: order.index(call.role))
     shown: set[str] = set()
     for call in calls:
         # Later calls of a conversation begin like its first one, and add what was said since. Whoever is asked again and again

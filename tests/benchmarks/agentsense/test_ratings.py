@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.core.view import Table
 
 RATER = """
@@ -49,7 +49,7 @@ def test_whoever_has_goals_is_rated_and_the_models_rating_is_the_mean_of_its_cha
     assert values["sotopia_overall"] == pytest.approx(13 / 7)
     assert "sotopia_goal_partner" not in values
     assert values["self"] is not None  # beside the run's own scores
-    document = runs.make_report_document("run")
+    document = reports.make_report_document("run")
     (section,) = [section for section in document.sections if section.title == "Rubric: sotopia"]
     (table,) = section.blocks
     assert isinstance(table, Table)

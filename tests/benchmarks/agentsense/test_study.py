@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import datasets, estimation, people, runs, series
+from sociable.api import cases, datasets, estimation, people, reports, results, runs, series
 from sociable.api.datasets import label
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.players import PersonsForms
@@ -175,7 +175,7 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
     before = {folder: (folder / "scores.json").read_bytes() for folder in folders}
     assert [Path(run.folder) for run in series.resume_series(tmp_path / "pairs")] == folders
     assert {folder: (folder / "scores.json").read_bytes() for folder in folders} == before
-    blocks = section(runs.make_report_document(folders), "Senders and receivers").blocks
+    blocks = section(reports.make_report_document(folders), "Senders and receivers").blocks
     assert all(isinstance(block, Table) for block in blocks)
     senders, receivers, both, by_partner, attack = blocks
     # The pilot, who sends, gets the boat from an oracle only; a silent pilot is given it unasked. So with the supper.
@@ -199,7 +199,7 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
         ["reference/silent", "1", "0.00", "0.00", "0.00", "0.00"],
     ]
     assert next(row.shades for row in senders.rows) == [None, 1.0, 0.0, 0.5]
-    assert "shade-8" in render_html(runs.make_report_document(folders))
+    assert "shade-8" in render_html(reports.make_report_document(folders))
     with pytest.raises(InputError, match="holds a series of runs already"):
         series.write_new_series(tmp_path / "pairs", {})
 
@@ -251,9 +251,9 @@ def test_a_series_is_judged_and_scored_run_by_run(
         return int(ended.value.code or 0)
 
     assert sociable("run", "agentsense", *agents, "--dataset", "quay.json", "--out", "pairs") == 0
-    assert all(runs.load_result(folder).estimate("majority") is None for folder in series.list_folders(tmp_path / "pairs"))
+    assert all(results.load_result(folder).estimate("majority") is None for folder in series.list_folders(tmp_path / "pairs"))
     assert sociable("judge", "pairs", "--judge", "reference/rule") == 0
-    values = [runs.load_result(folder).estimate("majority") for folder in series.list_folders(tmp_path / "pairs")]
+    values = [results.load_result(folder).estimate("majority") for folder in series.list_folders(tmp_path / "pairs")]
     assert [each.value if each else None for each in values] == [1.0, 0.0]
     assert sociable("score", "pairs") == 0
     assert (tmp_path / "pairs" / "report.html").exists()
@@ -281,7 +281,7 @@ def test_a_series_is_checked_whole_before_it_takes_its_folder(template: dict[str
     assert roles[0] is not None and roles[0].temperature == 1.0
     series.write_new_series(tmp_path / "pairs", both)
     with pytest.raises(InputError, match="holds several runs"):
-        runs.load_result(tmp_path / "pairs")
+        results.load_result(tmp_path / "pairs")
 
 
 def test_labels_keep_to_the_cost_limit_over_several_calls(
@@ -338,13 +338,13 @@ def test_a_person_plays_one_character_beside_the_same_scenes_without(
     assert "canary-ann-profile" not in shown
     folders = series.list_folders(tmp_path / "mine")
     assert [folder.name for folder in folders] == [WITH_PERSON, WITHOUT_PERSON]
-    document = runs.make_report_document(folders)
+    document = reports.make_report_document(folders)
     same, others = section(document, "A person in the scene").blocks
     assert isinstance(same, Table) and isinstance(others, Table)
     assert [row.cells[0] for row in same.rows] == ["reference/heuristic"]
     # Ann's goal is reached where the person lends the boat. A run that was made otherwise is no company for it.
     other = runs.run("agentsense", "reference/heuristic", dataset=str(file), out=tmp_path / "other", options={"turns": 3}, **RULE)
-    (alone,) = section(runs.make_report_document([folders[0], other.folder]), "A person in the scene").blocks
+    (alone,) = section(reports.make_report_document([folders[0], other.folder]), "A person in the scene").blocks
     assert isinstance(alone, Paragraph)
     with_person, without = others.rows[0].cells[1:3]
     assert float(with_person.split()[0]) >= 0.5 and with_person.endswith("(n = 2)") and "[" in with_person
@@ -362,7 +362,7 @@ def test_with_and_without_the_person_the_scenes_are_the_same(native: dict[str, A
     assert {settings.options["turns"] for settings in both.values()} == {4}
     assert name == "reference/heuristic-human"
     studies = [
-        runs.load_study("agentsense", **settings.model_dump(exclude={"benchmark", "model", "roles"}))
+        cases.load_study("agentsense", **settings.model_dump(exclude={"benchmark", "model", "roles"}))
         for settings in both.values()
     ]
     assert [*studies[0].scenarios] == [*studies[1].scenarios]
@@ -412,7 +412,7 @@ def test_people_check_the_judges_on_goal_questions(native: dict[str, Any], tmp_p
 
 def test_the_report_shows_table_2_and_any_scene_with_each_private_view_in_its_own_column(file: Path, tmp_path: Path) -> None:
     runs.run("agentsense", "reference/blurt", dataset=str(file), out=tmp_path / "run", options={"rounds": [3, 6]}, **RULE)
-    document = runs.make_report_document([tmp_path / "run"])
+    document = reports.make_report_document([tmp_path / "run"])
     table = next(block for block in section(document, "Scores").blocks if isinstance(block, Table))
     assert [row.cells[0] for row in table.rows] == ["reference/blurt", *(f"{model} (paper)" for model in TABLE_2)]
     assert section(document, "Rounds")

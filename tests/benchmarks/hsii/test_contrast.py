@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api.runs import compare, load_result, run
+from sociable.api.reports import compare
+from sociable.api.results import load_result
+from sociable.api.runs import run
 from sociable.benchmarks.hsii.metrics import RATES
 from sociable.core.view import Case, Paragraph, Quotation, Table, Transcript
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.benchmarks.stss.audit import make_audit
 from sociable.benchmarks.stss.best import find_best
 from sociable.benchmarks.stss.briefs import brief_residents, list_private
@@ -306,6 +306,6 @@ def test_a_report_names_the_level_and_sets_no_published_figures_beside_it(tmp_pa
     settings: dict[str, Any] = {"partner": "reference/residents", "out": tmp_path / "run"}
     options = {"level": 3, "tasks": ["the-last-boat"]}
     runs.run("stss", "reference/listener", options=options, **settings)
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     assert "STSS, level 3" in page
     assert "(paper)" not in page

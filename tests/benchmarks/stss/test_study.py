@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sociable
-from sociable.api import datasets, estimation, runs, towns
+from sociable.api import cases, datasets, estimation, reports, results, runs, towns
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import Attendance, Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import TaskType
@@ -29,12 +29,12 @@ MODEL = f"python:{Path(__file__).parent / 'town_model.py'}:reply"
 
 
 def test_a_limit_takes_as_many_of_each_type_as_can_be() -> None:
-    kinds = [task.type for task in runs.load_study("stss", limit=10).scenarios.values()]
+    kinds = [task.type for task in cases.load_study("stss", limit=10).scenarios.values()]
     assert {kind: kinds.count(kind) for kind in TaskType} == dict.fromkeys(TaskType, 2)
 
 
 def test_the_same_seed_gives_the_same_tasks_and_another_others() -> None:
-    one, same, other = (runs.load_study("stss", seed=seed).scenarios for seed in (4, 4, 5))
+    one, same, other = (cases.load_study("stss", seed=seed).scenarios for seed in (4, 4, 5))
     assert one == same
     assert one != other
     assert set(one) == set(other)
@@ -61,7 +61,7 @@ def test_bad_options_are_named_before_anything_is_spent(options: dict[str, objec
         else:
             pytest.skip("sentence-transformers is installed")
     with pytest.raises(InputError, match=message):
-        runs.load_study("stss", options=options)
+        cases.load_study("stss", options=options)
 
 
 def test_nothing_is_compared_with(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_judge_that_is_the_filter_changes_no_score_and_agrees(tmp_path: Path) 
     assert agreement is not None and agreement.value == 1.0
     asked = list((tmp_path / "alone" / "judgments.jsonl").read_text().splitlines())
     assert len(asked) > 10
-    page = render_html(runs.make_report_document([tmp_path / "alone"]))
+    page = render_html(reports.make_report_document([tmp_path / "alone"]))
     assert "How often both agree" in page
 
 
@@ -94,14 +94,14 @@ def test_people_and_places_that_are_not_there(tmp_path: Path) -> None:
     ):
         (tmp_path / "tasks.json").write_text(json.dumps([task | change]))
         with pytest.raises(DataError, match=message):
-            runs.load_study("stss", dataset=str(tmp_path / "tasks.json"))
+            cases.load_study("stss", dataset=str(tmp_path / "tasks.json"))
 
 
 def test_without_a_partner_the_model_plays_everybody_and_the_report_says_so(tmp_path: Path) -> None:
     result = runs.run("stss", MODEL, out=tmp_path / "run", options={"tasks": ["the-dripping-tap"]})
     assert any("background residents were played by" in note for note in result.notes)
     assert {"subject", "partner"} <= result.manifest["usage"].keys()
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     # Calls per resident and day stand beside the original's.
     assert "Per resident and day" in page
     assert "1,290" in page
@@ -113,7 +113,7 @@ def test_an_episode_that_its_background_spoilt_is_shown_as_not_scored(tmp_path: 
     options = {"tasks": ["soup-swap"]}
     result = runs.run("stss", "reference/silent", partner=f"python:{tmp_path / 'babble.py'}:reply", out=run, options=options)
     assert [(score.value, score.outcome) for score in result.scores if score.metric == "score"] == [(None, Outcome.UNSCORED)]
-    blocks = runs.make_report_document([run]).sections[-1].blocks
+    blocks = reports.make_report_document([run]).sections[-1].blocks
     (case,) = [block for block in blocks if isinstance(block, Case)]
     assert [tag.text for tag in case.tags] == ["public activity", "not scored"]
     assert "plans could not be read" in str(case.blocks)
@@ -126,7 +126,7 @@ def test_an_episode_that_its_background_spoilt_is_shown_as_not_scored(tmp_path: 
 def test_whoever_has_no_model_is_not_among_those_whose_calls_are_counted(tmp_path: Path) -> None:
     options = {"tasks": ["the-dripping-tap"]}
     result = runs.run("stss", MODEL, partner=RESIDENTS, out=tmp_path / "run", options=options)
-    cost = next(section for section in runs.make_report_document([tmp_path / "run"]).sections if section.title == "Cost")
+    cost = next(section for section in reports.make_report_document([tmp_path / "run"]).sections if section.title == "Cost")
     table = next(block for block in cost.blocks if isinstance(block, Table) and block.caption == "Per resident and day")
     # The performer alone is a model, and lives for two days.
     calls = result.manifest["usage"]["subject"]["calls"]
@@ -136,7 +136,7 @@ def test_whoever_has_no_model_is_not_among_those_whose_calls_are_counted(tmp_pat
 def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_task_first(tmp_path: Path) -> None:
     options = {"tasks": ["soup-swap"]}
     runs.run("stss", "reference/heuristic", partner=RESIDENTS, out=tmp_path / "run", options=options)
-    run = runs.load_result(tmp_path / "run")
+    run = results.load_result(tmp_path / "run")
     episode = run.find_episode("soup-swap")
     assert isinstance(episode, StssEpisode)
     (case,) = find_benchmark("stss").load_views().show_episode(run, episode)
@@ -166,7 +166,7 @@ def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_ta
 
 
 def test_half_a_point_of_an_appointment_is_said_of_the_person() -> None:
-    task = next(each for each in runs.load_study("stss").scenarios.values() if each.type is TaskType.APPOINTMENT)
+    task = next(each for each in cases.load_study("stss").scenarios.values() if each.type is TaskType.APPOINTMENT)
     there = [
         Attendance(resident=name, start=task.start, end=task.start + 20, counts=True) for name in (task.performer, task.target)
     ]
@@ -183,7 +183,7 @@ def test_several_runs_are_told_apart_in_a_figure_and_stages_fit_a_page(tmp_path:
     options = {"tasks": ["the-dripping-tap"]}
     for agent in ("silent", "oracle"):
         runs.run("stss", f"reference/{agent}", out=tmp_path / agent, options=options)
-    document = runs.make_report_document([tmp_path / "silent", tmp_path / "oracle"])
+    document = reports.make_report_document([tmp_path / "silent", tmp_path / "oracle"])
     blocks = [block for section in document.sections for block in section.blocks]
     (plot,) = [block for block in blocks if isinstance(block, IntervalPlot)]
     assert [mark.label for mark in plot.marks] == ["silent (n = 1)", "oracle (n = 1)"]
@@ -262,13 +262,13 @@ def test_the_authors_tasks_run_in_smallville_and_remarks_are_told(tmp_path: Path
 
 
 def broken(events: list[object]) -> StssEpisode:
-    task = next(iter(runs.load_study("stss", limit=1).scenarios.values()))
+    task = next(iter(cases.load_study("stss", limit=1).scenarios.values()))
     starts = dict.fromkeys(task.residents, (0, 0))
     return StssEpisode(id="x#0", scenario="x", cluster="x", task=task, starts=starts, events=tuple(events))  # type: ignore[arg-type]
 
 
 def test_a_background_that_cannot_plan_or_speak_leaves_the_episode_unscored() -> None:
-    task = next(iter(runs.load_study("stss", limit=1).scenarios.values()))
+    task = next(iter(cases.load_study("stss", limit=1).scenarios.values()))
     name = task.cast[0]
     plan = Planned(minute=0, resident=name, plan="")
     unread = Noted(minute=0, resident=name, about="unreadable plan", text="")
@@ -284,5 +284,5 @@ def test_a_background_that_cannot_plan_or_speak_leaves_the_episode_unscored() ->
 
 
 def test_an_errored_episode_has_nothing_to_judge() -> None:
-    study = runs.load_study("stss", limit=1)
+    study = cases.load_study("stss", limit=1)
     assert study.list_criteria(StssEpisode(id="x", scenario="x", cluster="x", repeat=0)) == []

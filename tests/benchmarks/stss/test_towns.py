@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sociable
-from sociable.api import runs, towns
+from sociable.api import cases, reports, results, runs, towns
 from sociable.core.errors import InputError
 from sociable.town.clock import Clock
 
@@ -117,8 +117,8 @@ def test_a_fork_asks_only_what_has_changed(run: Path, tmp_path: Path) -> None:
     assert calls(run) < calls(folder)
     assert len(calls(folder) - calls(run)) < len(calls(run))
     # A fork is a run like any other.
-    assert runs.resume(folder).estimates == runs.load_result(folder).estimates
-    assert runs.report([folder]).exists()
+    assert runs.resume(folder).estimates == results.load_result(folder).estimates
+    assert reports.report([folder]).exists()
 
 
 def test_a_fork_in_which_a_place_closes(run: Path, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def first_of_the_cast(run: Path) -> str:
 
 def test_the_town_can_be_drawn_on_and_given_back(tmp_path: Path) -> None:
     drawn = towns.write_map(tmp_path / "town.json")
-    given_back = runs.load_study("stss", options={"town": str(drawn)})
-    assert given_back.scenarios == runs.load_study("stss").scenarios
+    given_back = cases.load_study("stss", options={"town": str(drawn)})
+    assert given_back.scenarios == cases.load_study("stss").scenarios
     with pytest.raises(InputError, match="there already"):
         towns.write_map(drawn)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_casts
 from sociable.benchmarks.agentsense.duels.scenario import find_contests
 from sociable.core.errors import InputError
@@ -65,7 +65,7 @@ def test_who_reaches_its_goal_alone_has_won(tmp_path: Path) -> None:
     )
     won = {each.scenario[-1]: each.value for each in result.scores if each.metric == "won"}
     assert won == {"1": 1, "2": 0}
-    page = str(runs.make_report_document([tmp_path / "run"]))
+    page = str(reports.make_report_document([tmp_path / "run"]))
     assert "Contests" in page
     assert "(reached)" in page
 

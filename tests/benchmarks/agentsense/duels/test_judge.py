@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.benchmarks.agentsense.duels.judge import parse_false
 from sociable.core.records import Outcome
 from sociable.judging.protocol import Unread
@@ -66,7 +66,7 @@ def test_a_promise_is_kept_or_not(tmp_path: Path, deed: str, kept: float) -> Non
     assert values["opponent_false_statements"] == 0
     assert values["opponent_kept"] is None, "Bo has no choice"
     assert (values["secret_told"], values["secret_judged"]) == (0, 0)
-    page = runs.make_report_document([tmp_path / "run"])
+    page = reports.make_report_document([tmp_path / "run"])
     assert "You let it dry." in str(page) or "You fill the pond up." in str(page)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import cases, reports, results, runs
 from sociable.benchmarks.agentsense.duels.bouts import list_bouts
 from sociable.benchmarks.agentsense.duels.briefing import brief_side, load_duel_prompts
 from sociable.benchmarks.agentsense.duels.metrics import METRICS, Played
@@ -223,7 +223,7 @@ def test_of_two_hard_bargainers_few_agree_and_two_that_concede_do() -> None:
 
 
 def agree(subject: str, opponent: str) -> float:
-    played = [play(scenario, subject, opponent) for scenario in runs.load_study("agentsense-duels").scenarios.values()]
+    played = [play(scenario, subject, opponent) for scenario in cases.load_study("agentsense-duels").scenarios.values()]
     return sum(bool(each.agreement) for each in played) / len(played)
 
 
@@ -280,7 +280,7 @@ def test_the_manifest_names_both_and_who_spoke_the_lines(tmp_path: Path) -> None
     models = result.manifest["models"]
     assert (models["opponent"], models["partner"]) == ("reference/concede@0.8", "reference/written")
     assert runs.resume(tmp_path / "run").estimate("won") == result.estimate("won")
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     for part in ("reference/oracle against reference/concede@0.8", "Both sides", "What it gave", "Takes for the other"):
         assert part in page
 
@@ -289,7 +289,7 @@ def test_runs_against_different_opponents_are_not_compared_silently(tmp_path: Pa
     for opponent in ("concede", "random"):
         runs.run("agentsense-duels", "reference/oracle", opponent=f"reference/{opponent}", out=tmp_path / opponent, limit=1)
     with pytest.raises(InputError, match=r"opponent \(reference/concede and reference/random\)"):
-        runs.compare(tmp_path / "concede", tmp_path / "random")
+        reports.compare(tmp_path / "concede", tmp_path / "random")
 
 
 def test_bouts_name_who_sat_first(tmp_path: Path) -> None:
@@ -328,6 +328,6 @@ def test_a_person_may_be_the_opponent(tmp_path: Path, open_terminal: Callable[..
     terminal.wait_for("Which issue matters most to Ada?")
     terminal.type("The shed")
     assert terminal.end() == 0
-    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    (episode,) = results.load_result(tmp_path / "run").episodes()
     assert episode.agreement
     assert [turn.content for turn in episode.turns if turn.speaker == "Bo"] == ["Let me think.", "Fine."]

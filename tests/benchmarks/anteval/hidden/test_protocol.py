@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, results, runs
 from sociable.benchmarks.anteval.hidden.briefing import brief_member, load_hidden_prompts
 from sociable.benchmarks.anteval.hidden.dataset import Level
 from sociable.benchmarks.anteval.hidden.members import ReferenceMember
@@ -390,7 +390,7 @@ def test_a_judge_says_what_no_clue_supports(tmp_path: Path) -> None:
     assert "the barge draws" not in result.study.show(next(iter(result.episodes())), "told|2", None).situation, "Cy's alone"
     shown = result.study.show(next(iter(result.episodes())), "repeats|3", None)
     assert "Bo: The Otter leaks." in shown.situation
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     for part in (
         "is what the judges say",
         "What the answer rests on",
@@ -425,6 +425,6 @@ def test_a_person_may_play_who_wants_another_outcome(tmp_path: Path, open_termin
     terminal.wait_for("Which boat?")
     terminal.type("the Swan")
     assert terminal.end() == 0
-    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    (episode,) = results.load_result(tmp_path / "run").episodes()
     assert [turn.content for turn in episode.turns if turn.speaker == "Ada"] == ["Take the Swan!"]
     assert episode.after["Ada"] == "swan"

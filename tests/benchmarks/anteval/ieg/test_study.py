@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
-from sociable.api.runs import load_result
+from sociable.api import cases, reports, results, runs
+from sociable.api.results import load_result
 from sociable.benchmarks.anteval.characters import load_sheets
 from sociable.benchmarks.anteval.ieg.experiment import shuffle_labels
 from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession, find_doubts
@@ -87,7 +87,7 @@ def test_everything_comes_out_and_is_kept(finished: Finished, tmp_path: Path) ->
     assert {each.name for each in (tmp_path / "run" / "masters").iterdir()} == {
         "f_g", "f_r", "shuffled", "f_g-masked", "f_r-masked", "shuffled-masked", "results.json",
     }  # fmt: skip
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     assert "stand-ins" in page and "labels shuffled" in page and "misprint" in page
     # Scoring again trains nothing: what came out is read.
     before = (tmp_path / "run" / "masters" / "f_g" / "ranker.npz").stat().st_mtime_ns
@@ -101,7 +101,7 @@ def test_everything_comes_out_and_is_kept(finished: Finished, tmp_path: Path) ->
 def test_two_runs_are_compared_on_the_same_resamples(finished: Finished, tmp_path: Path) -> None:
     run(tmp_path, "reference/expressive", "again", resamples=12, curve=True)
     run(tmp_path, "reference/blunt", "blunt", resamples=12, curve=True)
-    _, same = runs.compare(finished.folder, tmp_path / "again").sections
+    _, same = reports.compare(finished.folder, tmp_path / "again").sections
     table, *doubts = same.blocks
     # In some halves neither DM finds any skill, and G overall is undefined: too few are left for an interval.
     assert [row.cells[3] for row in table.rows[:3]] == ["0.000 [0.00, 0.00]"] * 3
@@ -110,13 +110,13 @@ def test_two_runs_are_compared_on_the_same_resamples(finished: Finished, tmp_pat
     assert [each.text for each in doubts] == [
         f"{name}: {each}" for name in "AB" for each in find_doubts(load_result(finished.folder).estimates)
     ]
-    _, other = runs.compare(finished.folder, tmp_path / "blunt").sections
+    _, other = reports.compare(finished.folder, tmp_path / "blunt").sections
     table, *_ = other.blocks
     difference, low, high = map(float, re.findall(r"-?[\d.]+", table.rows[0].cells[3]))
     assert low < high and low <= difference <= high
     # Where nothing was said there is nothing to compare.
     run(tmp_path, "reference/silent", "silent", resamples=12, curve=True)
-    _, none = runs.compare(tmp_path / "silent", tmp_path / "blunt").sections
+    _, none = reports.compare(tmp_path / "silent", tmp_path / "blunt").sections
     assert {row.cells[3] for row in none.blocks[0].rows} == {"—"}
 
 
@@ -154,7 +154,7 @@ def test_sessions_in_which_everybody_passes_teach_nothing(tmp_path: Path) -> Non
     found = values(run(tmp_path, "reference/silent"))
     assert found["passed"] == 1.0
     assert found["f_g/character"] is None and found["g/tuple"] is None
-    assert "nothing can be learned" in render_html(runs.make_report_document([tmp_path / "run"]))
+    assert "nothing can be learned" in render_html(reports.make_report_document([tmp_path / "run"]))
 
 
 def test_who_names_skills_is_seen(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def ask_watched(tmp_path: Path, **options: Any) -> tuple[Any, list[list[dict[str
         "    return '*listens* Hm.'\n"
     )
     run(tmp_path, f"python:{tmp_path / 'agent.py'}:reply", sessions=4, turns=8, **options)
-    study = runs.load_study("anteval-ieg", options={**SMALL, "sessions": 4, "turns": 8, **options})
+    study = cases.load_study("anteval-ieg", options={**SMALL, "sessions": 4, "turns": 8, **options})
     return study, [json.loads(line) for line in (tmp_path / "seen.jsonl").read_text().splitlines()]
 
 
@@ -239,7 +239,7 @@ def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> N
         and "3 to learn from and 2 held out" in notes
     )
     # Intentions are drawn from the training sessions' marginals.
-    study = runs.load_study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
+    study = cases.load_study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
     drawn = [skill for each in study.scenarios.values() for skill in each.intentions.values()]
     real = [skill for window in cut_windows(study.sessions.training, 30) for _, skill in window.checks]
     assert set(drawn) <= set(real)
@@ -247,7 +247,7 @@ def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> N
 
 
 def test_held_out_sessions_are_none_of_the_training_ones() -> None:
-    study = runs.load_study("anteval-ieg", options=SMALL)
+    study = cases.load_study("anteval-ieg", options=SMALL)
     training, held_out = ({log.id for log in logs} for logs in (study.sessions.training, study.sessions.held_out))
     assert training and held_out and not training & held_out
     assert len(held_out) == round(0.3 * 90)
@@ -269,17 +269,17 @@ CALL = {"before": 3, "checks": [{"character": "Ann", "skill": "Stealth"}]}
 def test_sessions_without_a_call_are_neither_trained_on_nor_tested_on(tmp_path: Path) -> None:
     path = own_logs(tmp_path, {"calls": [CALL]}, {}, {"calls": [CALL | {"before": 0}]}, {}, {"calls": [CALL]})
     for seed in range(4):
-        study = runs.load_study("anteval-ieg", options={**SMALL, "real": path}, seed=seed)
+        study = cases.load_study("anteval-ieg", options={**SMALL, "real": path}, seed=seed)
         assert (len(study.sessions.training), len(study.sessions.held_out)) == (1, 1)
     assert "3 without a call are left out" in " ".join(study.notes)
     with pytest.raises(InputError, match=r"is in 1 of its 3 sessions. At least two are needed"):
-        runs.load_study("anteval-ieg", options={**SMALL, "real": own_logs(tmp_path, {"calls": [CALL]}, {}, {})})
+        cases.load_study("anteval-ieg", options={**SMALL, "real": own_logs(tmp_path, {"calls": [CALL]}, {}, {})})
 
 
 def test_labels_that_nobody_could_know_are_counted(tmp_path: Path) -> None:
     unheard = {"before": 3, "checks": [{"character": "Cy", "skill": "Stealth"}]}
     path = own_logs(tmp_path, {"calls": [CALL]}, {"players": ["Ann", "Bo", "Cy"], "calls": [unheard]})
-    notes = " ".join(runs.load_study("anteval-ieg", options={**SMALL, "real": path}).notes)
+    notes = " ".join(cases.load_study("anteval-ieg", options={**SMALL, "real": path}).notes)
     assert "1 are for somebody who says nothing in the 30 turns before" in notes
 
 
@@ -298,10 +298,10 @@ def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("sociable.models.openai_compatible.random.uniform", lambda *_: 0.0)
     with pytest.raises(RunStopped, match=r"openai/small at http://127.0.0.1:9/v1.*No call to it has succeeded.*then resume"):
         run(tmp_path, master="hosted", master_model="small")
-    assert {each.metric: each.value for each in runs.load_result(tmp_path / "run").estimates} == {"passed": 0.0, "named": 0.0}
+    assert {each.metric: each.value for each in results.load_result(tmp_path / "run").estimates} == {"passed": 0.0, "named": 0.0}
     # To report what is there needs no key.
     monkeypatch.delenv("OPENAI_API_KEY")
-    assert "reference/expressive" in render_html(runs.make_report_document([tmp_path / "run"]))
+    assert "reference/expressive" in render_html(reports.make_report_document([tmp_path / "run"]))
 
 
 def test_intentions_follow_the_marginals() -> None:
@@ -322,7 +322,7 @@ def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
     sheets = load_sheets(None).items
     drawn = draw_scenarios(sheets, 400, Marginals({"Stealth": 1}, {1: 1}), IegOptions(quiet=1.0), 0)
     assert sum(not each.intentions for each in drawn) / 400 == pytest.approx(0.5, abs=0.07)
-    study = runs.load_study("anteval-ieg", options=SMALL)
+    study = cases.load_study("anteval-ieg", options=SMALL)
     windows = cut_windows(study.sessions.training, 30)
     shuffled = shuffle_labels(windows, make_generator(0, "x"))
     assert [len(each.checks) for each in shuffled] == [len(each.checks) for each in windows]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.api import people, runs
+from sociable.api import cases, people, reports, runs
 from sociable.benchmarks.anteval.iep.judge import list_questions
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.benchmarks.anteval.published import TABLE_1
@@ -65,7 +65,7 @@ def test_a_model_plays_and_a_model_judges(cards: str, tmp_path: Path) -> None:
     judgments = tmp_path / "run" / "judgments.jsonl"
     judgments.write_text("".join(judgments.read_text().splitlines(keepends=True)[:2]))
     assert runs.resume(tmp_path / "run").manifest["usage"]["judge"]["calls"] == 2 * 3
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     assert "tells key point 1" in page
     assert "no → yes" in page
     assert "misprint" in page and f"{TABLE_1[0].iep:.2f}" in page
@@ -85,7 +85,7 @@ def test_what_players_know_is_a_curve_over_the_turns(cards: str, tmp_path: Path)
         each.claims for each in next(iter(result.episodes())).recalls if each.when is When.AFTER
     ], "to be asked on the way changes nothing"
     assert "iep_area" not in {each.metric for each in plain.estimates}
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     assert all(part in page for part in ("Turn by turn", "iep@2", "iep@4", "iep@6"))
     assert "claims to know after turn 4" in page
 
@@ -144,7 +144,7 @@ def test_it_runs_against_a_server_and_resumes(cards: str, tmp_path: Path, chat_s
 
 
 def test_each_point_is_a_question_of_its_own_but_one_call(cards: str) -> None:
-    study = runs.load_study("anteval-iep", dataset=cards)
+    study = cases.load_study("anteval-iep", dataset=cards)
     scenario = study.scenarios["the-well"]
     from sociable.benchmarks.anteval.iep.records import Recall
 
@@ -199,7 +199,7 @@ def test_readers_say_in_one_word_what_went_badly(tmp_path: Path) -> None:
     table = people.add_words(tmp_path / "run", [tmp_path / "eve.csv", tmp_path / "adam.csv"]).summary
     assert table.caption == "8 words of 2 people on 4 episodes"
     assert [list(row.cells) for row in table.rows] == [["boring", "6", "0.75"], ["stiff", "2", "0.25"]]
-    assert "8 words of 2 people" in render_html(runs.make_report_document([tmp_path / "run"]))
+    assert "8 words of 2 people" in render_html(reports.make_report_document([tmp_path / "run"]))
     (tmp_path / "bad.csv").write_text(f"episode,word\n{rows[0]['episode']},not one word\n")
     with pytest.raises(DataError, match="expected a single word"):
         people.add_words(tmp_path / "run", [tmp_path / "bad.csv"])

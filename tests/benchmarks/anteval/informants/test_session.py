@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.api import runs
+from sociable.api import reports, results, runs
 from sociable.benchmarks.anteval.informants.briefing import load_informants_prompts
 from sociable.benchmarks.anteval.informants.protocol import run_scenario
 from sociable.benchmarks.anteval.informants.records import InformantsEpisode, InformantsOptions
@@ -115,7 +115,7 @@ def test_models_play_players_and_informants_and_a_model_judges(tmp_path: Path) -
     assert values["net@2"] == pytest.approx(1 / 3 / 4)
     assert values["area"] == pytest.approx((1 / 12 / 2 * 2 + 1 / 12 * 2) / 4)
     assert values["told"] == 1 / 4
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     for part in ("Who states what afterwards", "A goat did.", "Turn by turn", "By what gets a fact", "aside to Hanna"):
         assert part in page
 
@@ -143,5 +143,5 @@ def test_a_person_may_play_the_informants(tmp_path: Path, open_terminal: Callabl
     terminal.wait_for("What do you answer to")
     terminal.type("A goat cut the rope.")
     assert terminal.end() == 0
-    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    (episode,) = results.load_result(tmp_path / "run").episodes()
     assert episode.turns[1].told == ("f1",)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import datasets, estimation, runs
+from sociable.api import datasets, estimation, reports, results, runs
 from sociable.benchmarks.hsii.live.dataset import Level, load_dossiers
 from sociable.benchmarks.hsii.live.drawing import select_scenarios
 from sociable.benchmarks.hsii.live.records import LiveOptions
@@ -107,7 +107,7 @@ def test_a_report_shows_what_was_settled_and_what_it_is_worth(tmp_path: Path) ->
     (tmp_path / "tea.json").write_text(json.dumps(tea))
     settings: dict[str, Any] = {"partner": "reference/people", "dataset": tmp_path / "tea.json"}
     result = runs.run(NAME, "reference/forward-all", out=tmp_path / "run", **settings)
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     for part in (
         "What was settled",
         "Points of each person",
@@ -143,7 +143,7 @@ def test_a_person_may_be_the_assistant(tmp_path: Path, open_terminal: Callable[.
     assert shown.count("Three people choose when and where to have tea.") == 1
     assert "Noon, please." in screens[0]
     assert "I work until five." in screens[1] or "None today!" in screens[1]
-    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    (episode,) = results.load_result(tmp_path / "run").episodes()
     assert episode.arrangement == {"when": "dusk", "where": "yard"}
     sent = next(turn for turn in episode.turns if turn.speaker == "the assistant")
     assert (sent.addressees, sent.content) == (("Ada",), "How is work?")
@@ -159,7 +159,7 @@ def test_a_person_may_play_the_people(tmp_path: Path, open_terminal: Callable[..
         terminal, {"What do you answer?": "Leave me alone.", "Which lines": "1", "1  an umbrella": "an umbrella"}
     )
     assert "You play Ada" in screens[0]
-    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    (episode,) = results.load_result(tmp_path / "run").episodes()
     said = {turn.speaker: turn.facts for turn in episode.turns if turn.content == "Leave me alone."}
     assert said["Ada"] == ("ada-work",), "the line that she says she told"
     assert episode.decided == {"umbrella": "umbrella"}
@@ -174,7 +174,7 @@ def test_a_person_may_play_one_of_the_people(tmp_path: Path, open_terminal: Call
     screens = play_at_terminal(terminal, {"What do you answer?": "Leave me alone.", "Which lines": "-"})
     assert "You play Ada" in screens[0]
     assert "Bo decides" not in "".join(screens)
-    (episode,) = runs.load_result(tmp_path / "run").episodes()
+    (episode,) = results.load_result(tmp_path / "run").episodes()
     assert "Leave me alone." in [turn.content for turn in episode.turns if turn.speaker == "Ada"]
     assert episode.decided  # by Bo, who is a written one
 

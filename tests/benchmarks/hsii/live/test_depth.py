@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.benchmarks.hsii.live.views import name_depth
 from sociable.render.html import render_html
 
@@ -34,5 +34,5 @@ def test_the_report_places_a_model_by_what_the_depths_reach_in_its_scenarios(tmp
         if score.metric == "share":
             marks = result.study.measure_depths(score.scenario)
             assert (marks[0], marks[2], marks[3]) == pytest.approx((0, score.value, 1))
-    page = render_html(runs.make_report_document([tmp_path / "run"]))
+    page = render_html(reports.make_report_document([tmp_path / "run"]))
     assert "2 or more" in page, "at the middle level nobody is believed who should not be"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.benchmarks.hsii.live.briefing import NO_NEWS, brief_person, load_live_prompts
 from sociable.benchmarks.hsii.live.dataset import UNKNOWN, Dossier, Level
 from sociable.benchmarks.hsii.live.forms import make_aside_form
@@ -85,7 +85,7 @@ def test_a_report_shows_what_was_passed_on_as_such(tmp_path: Path) -> None:
     (tmp_path / "tea.json").write_text(json.dumps({**TEA, "passings": [{"person": "Bo", "to": ["Ada"]}]}))
     settings: dict[str, Any] = {"partner": "reference/people", "dataset": tmp_path / "tea.json", "out": tmp_path / "run"}
     runs.run("hsii-live", "reference/oracle", options={"levels": ["easy"]}, **settings)
-    assert "[passed on] I hear this: It will rain at noon." in render_html(runs.make_report_document([tmp_path / "run"]))
+    assert "[passed on] I hear this: It will rain at noon." in render_html(reports.make_report_document([tmp_path / "run"]))
 
 
 def test_nobody_passes_on_what_concerns_himself(make_scenario: Callable[..., Scenario]) -> None:

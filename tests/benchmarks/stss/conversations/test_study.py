@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import datasets, estimation, runs
+from sociable.api import datasets, estimation, reports, runs
 from sociable.benchmarks.stss.conversations.benchmark import BENCHMARK
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.conversations.views import _format_share
@@ -53,7 +53,7 @@ def test_a_model_runs_against_a_server_and_is_judged(tmp_path: Path, chat_server
 def test_reports_say_that_scenes_were_made_with_reference_residents(tmp_path: Path) -> None:
     result = runs.run(NAME, "reference/oracle@0.5", out=tmp_path / "run", **OFFLINE)
     assert any("60 of 60 scenes were made with reference residents" in note for note in result.notes)
-    document = runs.make_report_document([tmp_path / "run"])
+    document = reports.make_report_document([tmp_path / "run"])
     page = render_html(document)
     assert "made with reference residents" in page
     scores, by_type, by_condition = document.sections[:3]
@@ -76,7 +76,7 @@ def test_a_run_that_nobody_judged_says_what_to_do_until_somebody_has(tmp_path: P
     runs.run(NAME, "reference/oracle", out=tmp_path / "run", **(OFFLINE | {"judges": (), "limit": 1}))
 
     def said() -> str:
-        blocks = [block for section in runs.make_report_document([tmp_path / "run"]).sections for block in section.blocks]
+        blocks = [block for section in reports.make_report_document([tmp_path / "run"]).sections for block in section.blocks]
         return " ".join(block.text for block in blocks if isinstance(block, Callout))
 
     assert "Nobody judged" in said()
@@ -95,7 +95,9 @@ def test_shares_of_few_scenes_have_their_number_beside_them() -> None:
 def test_a_scene_that_nobody_judged_is_not_among_those_with_the_fewest_conditions_met(tmp_path: Path) -> None:
     runs.run(NAME, "reference/oracle", out=tmp_path / "run", **(OFFLINE | {"judges": (), "limit": 1}))
     said = [
-        block.text for block in runs.make_report_document([tmp_path / "run"]).sections[-1].blocks if isinstance(block, Paragraph)
+        block.text
+        for block in reports.make_report_document([tmp_path / "run"]).sections[-1].blocks
+        if isinstance(block, Paragraph)
     ]
     assert [text.partition(",")[0] for text in said] == ["Not scored"]
 
