@@ -23,7 +23,8 @@ from critical_path import Trace, TracedMind
 
 from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative.mind import GenerativeMind
-from sociable.benchmarks.stss.dataset import BUNDLED, draw_task, load_residents, load_templates
+from sociable.benchmarks.stss.dataset import BUNDLED, load_residents, load_templates
+from sociable.benchmarks.stss.drawing import draw_task
 from sociable.benchmarks.stss.persuaders import make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
 from sociable.models.protocol import Reply, Request

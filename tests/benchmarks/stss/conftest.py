@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate, draw_task, load_residents, load_templates
+from sociable.benchmarks.stss.dataset import BUNDLED, load_residents, load_templates
+from sociable.benchmarks.stss.drawing import draw_task
 from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.protocol import Setting, Town, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
+from sociable.benchmarks.stss.templates import TaskTemplate
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
 from sociable.town.clock import MINUTES_PER_DAY, Clock, parse_minute

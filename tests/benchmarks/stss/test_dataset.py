@@ -12,17 +12,11 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.dataset import (
-    BUNDLED,
-    CAST,
-    TaskTemplate,
-    draw_task,
-    is_solvable,
-    load_residents,
-    load_templates,
-)
+from sociable.benchmarks.stss.dataset import BUNDLED, load_residents, load_templates
+from sociable.benchmarks.stss.drawing import draw_task, is_solvable
 from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.benchmarks.stss.templates import CAST, TaskTemplate
 from sociable.core.errors import DataError, InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import TownMap

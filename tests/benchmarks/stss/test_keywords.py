@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate
+from sociable.benchmarks.stss.dataset import BUNDLED
 from sociable.benchmarks.stss.keywords import find_stems, has_phrase, is_about, is_doing
 from sociable.benchmarks.stss.task import Signs, TaskType
+from sociable.benchmarks.stss.templates import TaskTemplate
 from sociable.town.clock import Clock
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import Persona, make_ordinary_day

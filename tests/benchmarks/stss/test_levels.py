@@ -21,7 +21,8 @@ from sociable.api import reports, runs
 from sociable.benchmarks.stss.audit import make_audit
 from sociable.benchmarks.stss.best import find_best
 from sociable.benchmarks.stss.briefs import brief_residents, list_private
-from sociable.benchmarks.stss.dataset import draw_level_task, load_inputs, load_level, load_reasons
+from sociable.benchmarks.stss.dataset import load_inputs, load_level, load_reasons
+from sociable.benchmarks.stss.drawing import draw_level_task
 from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.obstacles import Obstacles, Secret, Will
 from sociable.benchmarks.stss.protocol import Setting, Town, run_task

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from sociable.api import runs
-from sociable.benchmarks.stss.dataset import TaskTemplate
 from sociable.benchmarks.stss.persuaders import make_performer
 from sociable.benchmarks.stss.phrases import PHRASES
 from sociable.benchmarks.stss.reference import Performer
 from sociable.benchmarks.stss.residents import RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.benchmarks.stss.templates import TaskTemplate
 from sociable.core.errors import InputError
 from sociable.town.clock import Clock, parse_minute
 from sociable.town.events import Agreed, Began, Line, Talked

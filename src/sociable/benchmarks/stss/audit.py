@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sociable.benchmarks.stss.dataset import BUNDLED, Inputs, TaskTemplate
+from sociable.benchmarks.stss.dataset import BUNDLED, Inputs
 from sociable.benchmarks.stss.keywords import is_about, is_doing
 from sociable.benchmarks.stss.obstacles import Will
 from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.benchmarks.stss.templates import TaskTemplate
 from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, format_with_interval
 from sociable.statistics.intervals import estimate_mean
 from sociable.town.clock import format_time_of_day

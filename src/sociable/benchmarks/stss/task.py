@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from sociable.benchmarks.stss.obstacles import Obstacles
 from sociable.core.data_files import Text
 from sociable.core.records import Record
-from sociable.town.clock import MINUTES_PER_DAY
+from sociable.town.clock import MINUTES_PER_DAY, parse_minute
 from sociable.town.map import Address
 
 DAYS = 2
@@ -59,6 +59,11 @@ def check_place(place: str, info: ValidationInfo) -> str:
     return place
 
 
+def _check_time(value: str) -> str:
+    parse_minute(value)
+    return value
+
+
 def _check_keyword(phrase: str) -> str:
     if not any(sign.isalnum() for sign in phrase):
         raise ValueError(f"'{phrase}' has no word in it by which it could be found")
@@ -75,6 +80,23 @@ Keyword = Annotated[Text, AfterValidator(_check_keyword)]
 """A word or phrase. One without a letter would be found in every text."""
 
 KeywordGroup = Annotated[tuple[Keyword, ...], Field(min_length=1)]
+
+Time = Annotated[str, AfterValidator(_check_time)]
+"""A time of day: ``14:30``."""
+
+
+class Span(Record):
+    """Hours of a day, as files say them."""
+
+    start: Time = Field(alias="from")
+    end: Time = Field(alias="to")
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if parse_minute(self.end) <= parse_minute(self.start):
+            order = f"'to' ({self.end}) must be later than 'from' ({self.start})"
+            raise ValueError(f"{order}; what goes past midnight is two entries")
+        return self
 
 
 class Signs(Record):

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
-from sociable.benchmarks.stss.dataset import TaskTemplate, draw_task
+from sociable.benchmarks.stss.drawing import draw_task
 from sociable.benchmarks.stss.protocol import Setting, Town
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.benchmarks.stss.templates import TaskTemplate
 from sociable.core.records import Usage
 from sociable.datasets.recipes.stss.freeze import TownRun
 from sociable.engine.seats import Role, Seat, Seats

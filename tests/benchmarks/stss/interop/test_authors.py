@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.dataset import BUNDLED, draw_task, load_residents, load_templates
+from sociable.benchmarks.stss.dataset import BUNDLED, load_residents, load_templates
+from sociable.benchmarks.stss.drawing import draw_task
 from sociable.benchmarks.stss.interop.authors import AuthorsTasks, is_authors_tasks, load_authors_tasks
 from sociable.benchmarks.stss.interop.smallville_people import load_smallville_people
 from sociable.benchmarks.stss.keywords import is_doing

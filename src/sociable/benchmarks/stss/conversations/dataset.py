@@ -18,10 +18,10 @@ from pydantic import Field, model_validator
 
 from sociable.benchmarks.stss.best import find_free_start, list_moments
 from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
-from sociable.benchmarks.stss.dataset import Reason
 from sociable.benchmarks.stss.obstacles import Obstacles
 from sociable.benchmarks.stss.residents import RoutineMind, World
 from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task, TaskType
+from sociable.benchmarks.stss.templates import Reason
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items, validate_record
 from sociable.core.errors import DataError
 from sociable.core.records import Record
