@@ -70,6 +70,7 @@ def show_results(folder: Path, results: Sequence[RunResult]) -> None:
 
 
 def show_tournament(folder: Path, out: Path | None = None) -> None:
+    """Writes the report on a tournament into ``out``, by default its folder, and prints the ratings."""
     with tell_if_long("Writing the report"):
         tournament = api.tournaments.load_tournament(folder)
         document, path = api.tournaments.report_tournament(tournament, folder, out)

@@ -29,6 +29,8 @@ class _Wish(Exception):
 
 
 class Session:
+    """One reviewer at one terminal, who works through the items of a group."""
+
     def __init__(self, review: Review, reviewer: str, group: Group) -> None:
         self._review = review
         self._reviewer = reviewer

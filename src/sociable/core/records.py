@@ -6,17 +6,32 @@ makes is checked by its types.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 class Record(BaseModel):
     """A frozen record that knows all its fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CheckedRecord(Record):
+    """A record whose parts must fit together; the first problem that it finds with itself is told as its error."""
+
+    @model_validator(mode="after")
+    def _check_whole(self) -> Self:
+        for problem in self._find_problems():
+            raise ValueError(problem)
+        return self
+
+    @abstractmethod
+    def _find_problems(self) -> Iterator[str]:
+        """What is wrong with it, each in words that follow a place in a file."""
 
 
 def _split_numbers(value: Any) -> Any:

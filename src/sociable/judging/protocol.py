@@ -76,6 +76,7 @@ def make_scope(judge: Judge, episode: Episode, criterion: str) -> Scope:
 def make_judgment(
     judge: Judge, episode: Episode, criterion: str, verdict: Verdict, reason: str, usage: Usage = _NO_CALL
 ) -> Judgment:
+    """A judge's verdict on an episode, as it is kept."""
     return Judgment(
         id=make_judgment_id(episode.id, criterion, judge.name),
         episode=episode.id,

@@ -139,6 +139,7 @@ def mirror_ratings(given: Ratings, rubric: Rubric) -> Ratings:
 
 
 def write_rating_question(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> list[ChatMessage]:
+    """The messages that ask a judge to rate one participant on every dimension of the rubric."""
     said = [f"{put_on_one_line(speaker)}: {put_on_one_line(words)}" for speaker, words in rated.conversation]
     question = prompts["rubric"].render(
         situation=quote(rated.situation),

@@ -70,6 +70,7 @@ def make_shortcuts_table(
 
 
 def make_shortcuts_plot(results: Sequence[ShortcutResult], of: str) -> IntervalPlot:
+    """A plot of how often each shortcut hits; ``of`` names what it hits."""
     return IntervalPlot(
         caption="Hits of each shortcut; the line is chance",
         axis=f"share of {of}",

@@ -224,6 +224,7 @@ def _show_injections(kind: KindCard) -> Block:
 
 
 def make_findings_table(findings: Sequence[Finding]) -> Table:
+    """Every finding of an audit with its p-values; those that are faults stand out."""
     rows = [
         Row(
             [

@@ -136,6 +136,7 @@ def _measure_effective_size(proportion: float, members: Mapping[str, Sequence[tu
 
 
 def find_wilson_limits(proportion: float, size: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The limits of Wilson's score interval for a proportion of ``size`` independent cases."""
     # Two lines, for which statsmodels would be a dependency; the tests compare them with its own.
     from scipy.special import ndtri
 

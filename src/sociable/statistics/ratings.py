@@ -26,7 +26,7 @@ from sociable.core.errors import InputError
 from sociable.statistics.intervals import CONFIDENCE, FEWEST_CLUSTERS, Floats, Interval
 
 POINTS_PER_LOGIT = 400 / log(10)
-"""As chess has them: who is 400 points ahead has ten times the other's odds."""
+"""The scale is that of chess: who is 400 points ahead has ten times the other's odds."""
 
 AVERAGE_POINTS = 1000.0
 """The points of the anchor; without an anchor, of the average participant."""
@@ -47,9 +47,9 @@ _MOST_STEPS = 100
 _LEAST_DRAWN = 0.5
 """A smaller prior is not drawn: gamma weights of so few bouts are mostly 0 to a computer."""
 _LEAST_WEIGHT = 1e-6
-"""Of an imaginary bout that is drawn: no resample has ratings that are infinite to a computer."""
+"""The weight of an imaginary bout that is drawn: with it no resample has ratings that are infinite to a computer."""
 _LONGEST_STEP = 4.0
-"""In logits."""
+"""The longest step of the search, in logits."""
 _CLOSE_ENOUGH = 1e-10
 """Twice the log likelihood that another step would gain."""
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from inspect import isawaitable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from sociable.town.events import AnyEvent, Line
 from sociable.town.map import Address, Tile
+
+T = TypeVar("T")
 
 IDLE = "nothing in particular"
 IDLE_MINUTES = 60
@@ -150,3 +153,8 @@ class Restorable(Protocol):
 
     def restore(self, events: Iterable[AnyEvent]) -> None:
         """Replaces all that it knew by what its own part of an event log says."""
+
+
+async def receive_answer(answer: T | Awaitable[T]) -> T:
+    """A mind's answer, whether it comes at once or is waited for."""
+    return await answer if isawaitable(answer) else answer

@@ -21,8 +21,7 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
-from inspect import isawaitable
-from typing import Any, TypeVar
+from typing import Any
 
 from sociable.core.seeding import make_generator
 from sociable.town.bodies import Body, Closure, Injection, Physics, Scheduler, lockstep
@@ -30,7 +29,19 @@ from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.laggards import Laggards
 from sociable.town.map import Address, Tile, TownMap, find_neighbours
-from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.minds import (
+    IDLE,
+    IDLE_MINUTES,
+    Activity,
+    Decision,
+    Injectable,
+    Mind,
+    Sighting,
+    TakenAway,
+    Talk,
+    View,
+    receive_answer,
+)
 from sociable.town.places import PlaceFinder
 
 WORDS_PER_MINUTE = 130
@@ -39,8 +50,6 @@ WORDS_PER_MINUTE = 130
 _BATCHES_AT_ONCE = 16
 _CELL = 4
 """The width of a cell, in radii of sight."""
-
-T = TypeVar("T")
 
 
 class Simulation:
@@ -402,7 +411,7 @@ class Simulation:
         for turn in range(2 * self.physics.turns_each):
             speaker, listener = (first, second) if turn % 2 == 0 else (second, first)
             talk = self._make_talk(speaker, listener, minute, lines, began=speaker is first)
-            said = await _await_answer(speaker.mind.speak(talk))
+            said = await receive_answer(speaker.mind.speak(talk))
             if said.says.strip() or said.note:
                 lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
                 words += len(said.says.split())
@@ -421,7 +430,7 @@ class Simulation:
 
     async def _conclude(self, body: Body, other: Body, minute: int, lines: Sequence[Line], until: int, *, began: bool) -> None:
         talk = self._make_talk(body, other, minute, lines, began=began)
-        taken: TakenAway = await _await_answer(body.mind.conclude(talk, until))
+        taken: TakenAway = await receive_answer(body.mind.conclude(talk, until))
         body.take_down(taken.notes, until)
         body.next_activity = taken.activity
         self._behind.discard(body)
@@ -567,7 +576,3 @@ def _say_closed(place: Address) -> str:
 
 def _is_looking_for(body: Body, other: Body) -> bool:
     return body.decision is not None and body.decision.talk_to == other.name
-
-
-async def _await_answer(answer: T | Awaitable[T]) -> T:
-    return await answer if isawaitable(answer) else answer

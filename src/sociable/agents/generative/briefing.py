@@ -95,6 +95,7 @@ def render_resident(situation: Situation, prompts: Prompts) -> ChatMessage:
 
 
 def render_persona(persona: Persona) -> str:
+    """The lines that tell a resident who it is."""
     called = f", called {persona.short}" if persona.short and persona.short != persona.name else ""
     pronouns = f" ({persona.pronouns})" if persona.pronouns else ""
     lines = [

@@ -25,6 +25,8 @@ LONGEST = 2000
 
 
 class TargetDrivenPlanning:
+    """The planning of a resident that has a task (STSS, section 4)."""
+
     def __init__(self, task: TaskInWords, asker: Asker, resident: ChatMessage, clock: Clock, prompts: Prompts) -> None:
         """``resident`` is the message that says who plans."""
         self._task = render_task(task)

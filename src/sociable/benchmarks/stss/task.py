@@ -50,6 +50,7 @@ class Part(StrEnum):
 
 
 def check_place(place: str, info: ValidationInfo) -> str:
+    """Returns the place. Raises ValueError where the town that is validated against has none of that name, or no way to it."""
     town = (info.context or {}).get("town")
     if town is not None and place:
         if Address.parse(place) not in town.places:

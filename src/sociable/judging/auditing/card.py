@@ -53,9 +53,9 @@ class Finding(Record):
     bound: float | None = None
     """The share beyond which there is a fault; None where any difference from 0 is one."""
     p: float | None = None
-    """Of the test that there is no fault, one-sided where the value is a share; None where nothing can be tested."""
+    """The p-value of the test that there is no fault, one-sided where the value is a share; None where nothing can be tested."""
     adjusted: float | None = None
-    """The same after Benjamini and Hochberg, over all tests of the card."""
+    """That p-value after Benjamini and Hochberg, over all tests of the card."""
     smallest: float | None = None
     """The smallest fault that this audit would have lit up in four of five times, were it the only one: how far beyond the
     ``bound``, or from 0. None: none would have been, with so few items."""
@@ -134,7 +134,7 @@ class JudgeCard(Record):
     created: str
     packages: Mapping[str, str]
     digests: Mapping[str, str]
-    """Of the prompts and the data."""
+    """The digests of the prompts and the data."""
     sampling: Mapping[str, Any] | None
     """The judge's; None for a reference judge."""
     seed: int

@@ -132,6 +132,7 @@ def _show_papers(scenario: Scenario, side: int, turns: Sequence[DuelTurn]) -> st
 
 
 def ask_for_turn(scenario: Scenario, side: int, number: int, turns: Sequence[DuelTurn], prompts: Prompts) -> ChatMessage:
+    """The message that asks a side for its turn ``number``, with all that it has heard."""
     name = scenario.bargain.names[side]
     later = scenario.count_own_turns(side) - scenario.count_own_turns(side, number)
     left = f"You have {later} more after it." if later else LAST_TURN
@@ -148,6 +149,7 @@ def ask_for_turn(scenario: Scenario, side: int, number: int, turns: Sequence[Due
 
 
 def ask_other(scenario: Scenario, other: Other, turns: Sequence[DuelTurn], prompts: Prompts) -> list[ChatMessage]:
+    """The messages that ask a third person for what it says."""
     bargain = scenario.bargain
     text = prompts["other"].render(
         name=other.name,
@@ -171,6 +173,7 @@ def _show_options(texts: Iterable[str]) -> str:
 def ask_afterwards(
     scenario: Scenario, side: int, turns: Sequence[DuelTurn], agreement: Agreement, options: Sequence[str], prompts: Prompts
 ) -> ChatMessage:
+    """The message that asks a side for the choice that it makes alone once something is agreed."""
     bargain = scenario.bargain
     own = bargain.sides[side]
     assert own.afterwards is not None

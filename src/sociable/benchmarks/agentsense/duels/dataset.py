@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from sociable.core.data_files import Loaded, Text, load_items, make_cut
 from sociable.core.names import Name
-from sociable.core.records import Record
+from sociable.core.records import CheckedRecord, Record
 from sociable.core.wording import Wording, has_wording
 
 DATA = Path(__file__).parents[1] / "data" / "duels"
@@ -126,7 +126,7 @@ class Opening(Record):
     says: Text
 
 
-class Bargain(Record):
+class Bargain(CheckedRecord):
     id: Text
     title: Text
     situation: Text
@@ -169,12 +169,6 @@ class Bargain(Record):
     def find_best(self, side: int) -> int:
         """The most that one side can gain while the other does not get less than its fallback."""
         return max(gains[side] for gains in self.gains.values() if gains[1 - side] >= 0)
-
-    @model_validator(mode="after")
-    def _check_whole(self) -> Self:
-        for problem in self._find_problems():
-            raise ValueError(problem)
-        return self
 
     def _find_problems(self) -> Iterator[str]:
         people = [*self.names, *(each.name for each in self.others)]

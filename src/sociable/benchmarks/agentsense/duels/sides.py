@@ -43,6 +43,8 @@ class Side(Protocol):
 
 
 class ModelSide:
+    """A side that a model plays."""
+
     def __init__(self, scenario: Scenario, side: int, seat: Seat, item: str, prompts: Prompts, seed: int) -> None:
         self.name = scenario.bargain.names[side]
         self._scenario = scenario

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from sociable.core.data_files import Loaded, Text, load_records
 from sociable.core.names import Name
-from sociable.core.records import Record
+from sociable.core.records import CheckedRecord, Record
 
 DATA = Path(__file__).parents[1] / "data" / "hidden"
 
@@ -83,7 +83,7 @@ class Will(Record):
     """What it has of an option, as it is told itself ("You ..."). It wants the first one that is not right."""
 
 
-class Case(Record):
+class Case(CheckedRecord):
     id: Text
     title: Text
     setting: Text
@@ -103,12 +103,6 @@ class Case(Record):
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.members)
-
-    @model_validator(mode="after")
-    def _check_whole(self) -> Self:
-        for problem in self._find_problems():
-            raise ValueError(problem)
-        return self
 
     def _find_problems(self) -> Iterator[str]:
         options, clues = {each.id for each in self.options}, {each.id for each in self.clues}

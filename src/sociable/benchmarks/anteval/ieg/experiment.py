@@ -305,6 +305,7 @@ def predict_last_speaker(windows: Sequence[Window], skill: str) -> Predictions:
 
 
 def count_confusion(name: str, predicted: Predictions, windows: Sequence[Window]) -> Confusion:
+    """Counts of which player a DM picked, and of which skill it named for those whom it picked rightly."""
     skills: dict[str, Counter[str]] = {}
     who: Counter[str] = Counter()
     for found, window in zip(predicted, windows, strict=True):

@@ -51,6 +51,7 @@ def _render_turn(turn: InformantsTurn, reader: str) -> str:
 
 
 def brief_player(scenario: Scenario, player: Sheet, turns: int, words: int, prompts: Prompts) -> ChatMessage:
+    """The message that tells a player who it is, whom it meets and what is to be learned."""
     text = prompts["player"].render(
         name=player.name,
         sheet=quote(describe_sheet(player)),
@@ -80,6 +81,7 @@ def ask_to_recall(scenario: Scenario, name: str, heard: Sequence[InformantsTurn]
 
 
 def brief_informant(scenario: Scenario, informant: Informant, words: int, prompts: Prompts) -> ChatMessage:
+    """The message that tells an informant who it is, whom it meets, what it knows and what gets it to say so."""
     others = [f"{each.name} ({each.pronouns}): {each.who}" for each in scenario.informants if each is not informant]
     others += [f"{each.name}: {each.kind}, a stranger" for each in scenario.players]
     text = prompts["informant"].render(

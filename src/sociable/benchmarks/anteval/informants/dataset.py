@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
 from sociable.core.data_files import Loaded, Text, load_records
 from sociable.core.names import Name
-from sociable.core.records import Record
+from sociable.core.records import CheckedRecord, Record
 from sociable.core.wording import Wording, has_wording
 
 DATA = Path(__file__).parents[1] / "data" / "informants"
@@ -103,7 +103,7 @@ class Rumour(Statement):
     """The fact of another informant that shows it to be wrong."""
 
 
-class Card(Record):
+class Card(CheckedRecord):
     id: Text
     kind: Literal["place", "item", "creature", "plot"]
     title: Text
@@ -123,12 +123,6 @@ class Card(Record):
     def public(self) -> str:
         """Everything that the players are told first."""
         return "\n".join((self.title, self.setting, *(each.who for each in self.informants)))
-
-    @model_validator(mode="after")
-    def _check_whole(self) -> Self:
-        for problem in self._find_problems():
-            raise ValueError(problem)
-        return self
 
     def _find_problems(self) -> Iterator[str]:
         statements = (*self.facts, *self.rumours)

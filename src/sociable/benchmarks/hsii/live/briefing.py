@@ -67,6 +67,7 @@ def render_messages(messages: Iterable[LiveTurn], reader: str) -> str:
 
 
 def brief_assistant(scenario: Scenario, prompts: Prompts) -> ChatMessage:
+    """The message that tells the assistant what lies open: setting, people, matters, rules and the form of an answer."""
     dossier = scenario.dossier
     form = ", ".join(f'"{matter.id}": "{" or ".join(option.id for option in matter.options)}"' for matter in dossier.matters)
     text = prompts["assistant"].render(
@@ -124,6 +125,7 @@ def _list_matters(scenario: Scenario) -> str:
 
 
 def brief_person(scenario: Scenario, name: str, prompts: Prompts) -> ChatMessage:
+    """The message that tells a person its wishes, limit, bonds and knowledge: all that it may act on."""
     person, dossier = scenario.people[name], scenario.dossier
     words = {(matter.id, option.id): option.text for matter in dossier.matters for option in matter.options}
     points: dict[tuple[tuple[str, str], ...], float] = {}

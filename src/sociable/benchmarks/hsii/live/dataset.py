@@ -14,13 +14,13 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from sociable.core.data_files import Loaded, Text, load_records
 from sociable.core.names import Name
-from sociable.core.records import Record
+from sociable.core.records import CheckedRecord, Record
 from sociable.core.wording import Wording
 
 DATA = Path(__file__).parents[1] / "data" / "live"
@@ -222,7 +222,7 @@ class Budget(Record):
     """The least that an arrangement must be worth to each person for a yes."""
 
 
-class Dossier(Record):
+class Dossier(CheckedRecord):
     id: Text
     title: Text
     setting: Text
@@ -262,12 +262,6 @@ class Dossier(Record):
             {matter.id: option.id for matter, option in zip(self.matters, chosen, strict=True)}
             for chosen in product(*(matter.options for matter in self.matters))
         )
-
-    @model_validator(mode="after")
-    def _check_whole(self) -> Self:
-        for problem in self._find_problems():
-            raise ValueError(problem)
-        return self
 
     def _find_problems(self) -> Iterator[str]:
         people, facts = {each.name: each for each in self.people}, {each.id: each for each in self.facts}

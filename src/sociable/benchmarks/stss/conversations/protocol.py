@@ -8,12 +8,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import isawaitable
 from pathlib import Path
-from typing import TypeVar
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.benchmarks.stss.briefs import list_private
@@ -32,10 +30,8 @@ from sociable.engine.seats import Seat, Seats
 from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Noted, Remembered
 from sociable.town.map import Address, TownMap
-from sociable.town.minds import Activity, Mind, Restorable, Sighting, TakenAway, Talk, Utterance, View
+from sociable.town.minds import Activity, Mind, Restorable, Sighting, TakenAway, Talk, Utterance, View, receive_answer
 from sociable.town.simulation import WORDS_PER_MINUTE
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -137,7 +133,7 @@ class _Play:
         )
         mind = find_architecture(architecture)(situation)
         # It is shown what is to be seen before it is given its memory: the look itself is to leave no trace there.
-        await _wait_for(mind.decide(self._show(side, other)))
+        await receive_answer(mind.decide(self._show(side, other)))
         if not isinstance(mind, Restorable):
             remedy = "its minds have no method restore(events)."
             raise InputError(f"The architecture '{architecture}' cannot be given a memory: {remedy}")
@@ -160,7 +156,7 @@ class _Play:
         order = [scene.performer, scene.target] if scene.performer_begins else [scene.target, scene.performer]
         for turn in range(2 * self.setting.options.turns_each):
             speaker, listener = order[turn % 2], order[1 - turn % 2]
-            said: Utterance = await _wait_for(minds[speaker.name].speak(self._make_talk(speaker, listener)))
+            said: Utterance = await receive_answer(minds[speaker.name].speak(self._make_talk(speaker, listener)))
             empty = not said.says.strip()
             if not empty or said.note:
                 self.lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
@@ -188,7 +184,7 @@ class _Play:
         if not words:
             return "", ""
         until = self.scene.minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
-        taken = await _wait_for(mind.conclude(self._make_talk(self.scene.target, self.scene.performer), until))
+        taken = await receive_answer(mind.conclude(self._make_talk(self.scene.target, self.scene.performer), until))
         for note in taken.notes:
             if isinstance(note, Noted) and note.about.startswith("unreadable"):
                 return "", f"{note.about}: {note.text}"
@@ -260,7 +256,3 @@ def summarise(rule: ConditionRule, lines: Sequence[Line]) -> str:
     if Condition.AGREED in met:
         found.append("and I promised it")
     return f"{', '.join(found)}."
-
-
-async def _wait_for(answer: T | Awaitable[T]) -> T:
-    return await answer if isawaitable(answer) else answer

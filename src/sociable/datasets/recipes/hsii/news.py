@@ -146,6 +146,7 @@ def reject_alike(items: Sequence[Dialogue]) -> Mapping[str, Rejected]:
 
 
 async def write_dialogue(item: Scene, writer: Writer) -> Sequence[Dialogue]:
+    """The dialogue that the model writes for a scene, checked as any file of dialogues is."""
     conflicts = [f"{', '.join(each.between)}: {each.over}" for each in item.conflicts]
     given = {
         "scene": quote(f"{item.domain}: {item.scene}"),
