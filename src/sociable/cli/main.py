@@ -29,6 +29,7 @@ from sociable.cli.output import (
     tell_if_long,
 )
 from sociable.cli.review import review
+from sociable.cli.studio import studio
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
 if TYPE_CHECKING:
@@ -481,6 +482,7 @@ for command in (towns.replay, towns.export, towns.fork, towns.interview):
     app.command()(command)
 app.command("map")(towns.draw_map)
 app.command()(review)
+app.command()(studio)
 
 
 @app.callback(invoke_without_command=True)
