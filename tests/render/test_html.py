@@ -125,7 +125,7 @@ def test_each_kind_of_block_has_a_rule_and_another_one_is_an_error(scores: Table
         block = object.__new__(CurvePlot if kind is Plot else kind)
         assert _name_kind(block) == kind.__name__
         assert f'kind == "{_name_kind(block)}"' in template.read_text(encoding="utf-8")
-    with pytest.raises(TypeError, match=r"Cannot draw a Section: report\.html\.jinja has no rule for it"):
+    with pytest.raises(TypeError, match=r"Cannot draw a Section: blocks\.html\.jinja has no rule for it"):
         render_html(Document("t", "", scores, [Section("s", [Section("inner", [])])]))  # type: ignore[list-item]
 
 

@@ -16,6 +16,7 @@ from sociable.cli.new import new_app
 from sociable.cli.output import complain, say
 from sociable.cli.review import review
 from sociable.cli.show import list_, show
+from sociable.cli.studio import studio
 from sociable.core.errors import Interrupted, RunStopped, SociableError
 
 app = typer.Typer(
@@ -58,6 +59,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "interview": towns.interview,
     "map": towns.draw_map,
     "review": review,
+    "studio": studio,
 }
 """In the order in which help lists them."""
 

@@ -17,7 +17,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sociable.core import view
@@ -46,7 +46,7 @@ def render_html(document: view.Document) -> str:
         document=document,
         style=Markup(style),  # noqa: S704 - our own file
         policy=_make_policy(style),
-        fresh=_make_identifiers(),
+        fresh=make_identifiers(),
     )
 
 
@@ -57,8 +57,16 @@ def write_html(document: view.Document, path: Path) -> None:
 
 @cache
 def _load_template() -> Template:
+    return make_environment(PackageLoader("sociable.render")).get_template("report.html.jinja")
+
+
+def make_environment(*loaders: BaseLoader) -> Environment:
+    """Returns an environment of templates in which every string is foreign, with all that ``blocks.html.jinja`` asks for.
+
+    A template that draws blocks is rendered with ``fresh=make_identifiers()``.
+    """
     environment = Environment(
-        loader=PackageLoader("sociable.render"),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         finalize=_make_harmless,
         undefined=StrictUndefined,
@@ -75,7 +83,7 @@ def _load_template() -> Template:
         highlight_word=_HIGHLIGHT_WORDS.__getitem__,
         number_of_cases=lambda section: sum(isinstance(block, view.Case) for block in section.blocks),
     )
-    return environment.get_template("report.html.jinja")
+    return environment
 
 
 def _make_harmless(value: object) -> object:
@@ -89,7 +97,7 @@ def _make_policy(style: str) -> str:
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def _make_identifiers() -> Callable[[str], str]:
+def make_identifiers() -> Callable[[str], str]:
     """Returns a function that makes ids, unique in the page and with nothing of the document's in them."""
     counter = itertools.count(1)
     return lambda prefix: f"{prefix}-{next(counter)}"
@@ -101,7 +109,7 @@ def _name_kind(block: view.Block) -> str:
         return "Plot"
     if isinstance(block, view.Block):
         return type(block).__name__
-    raise TypeError(f"Cannot draw a {type(block).__name__}: report.html.jinja has no rule for it.")
+    raise TypeError(f"Cannot draw a {type(block).__name__}: blocks.html.jinja has no rule for it.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The studio's pages, one module a subject: functions of a request, and their ``ROUTES``."""
