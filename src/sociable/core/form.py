@@ -19,6 +19,18 @@ class Question:
 
     text: str
     choices: Sequence[str] = ()
+    is_long: bool = False
+    """Whether free words may have several lines."""
+    may_be_empty: bool = False
+    """Whether free words may be left out; the answer is then the empty string."""
+
+    def find_problem(self, answer: str) -> str:
+        """The reason why ``answer`` is none to this question, in words for whoever gave it; empty where it is one."""
+        if self.choices:
+            return "" if answer in self.choices else f"Choose one of: {', '.join(self.choices)}."
+        if not answer.strip():
+            return "" if self.may_be_empty else "Write something."
+        return "" if self.is_long or "\n" not in answer.strip() else "Write it on one line."
 
 
 @dataclass(frozen=True, slots=True)

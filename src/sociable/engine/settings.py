@@ -55,6 +55,8 @@ class RunSettings(Record):
     rubric: str | None = None
     """The rubric by which ``raters`` rate every participant that has a goal."""
     raters: tuple[str, ...] = ()
+    people: Annotated[tuple[str, ...], _AS_TUPLE] = ()
+    """Participants who are people, by name, though their role is a model's."""
     reference: str | None = None
     reference_file: str | None = None
     dataset: str | None = None
