@@ -417,7 +417,10 @@ class Desk(AbstractContextManager["Desk"]):
 
     def _select_links(self, condition: str, *values: object) -> list[Link]:
         rows = self._execute(f"{_SELECT_LINKS} WHERE {condition} ORDER BY id", *values)
-        return [Link(*row[:5], bool(row[5]), bool(row[6])) for row in rows]
+        return [
+            Link(number, person, role, participant, item, bool(several), bool(is_open))
+            for number, person, role, participant, item, several, is_open in rows
+        ]
 
     @contextmanager
     def _change(self) -> Iterator[None]:
