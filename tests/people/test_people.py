@@ -23,7 +23,9 @@ from sociable.api.people import (
 from sociable.core.errors import DataError, InputError, RunFolderError
 from sociable.core.records import Verdict
 from sociable.core.view import Callout, Table
-from sociable.people.sheets import PAIR_FIELDS, PeopleFiles, list_judged_pairs
+from sociable.people.files import PeopleFiles
+from sociable.people.pairs import list_judged_pairs
+from sociable.people.sheets import PAIR_FIELDS
 
 DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
 

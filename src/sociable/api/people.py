@@ -11,20 +11,12 @@ from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
 from sociable.engine.result import RunResult
 from sociable.people.agreement import show_people
+from sociable.people.files import PeopleFiles, SheetItem
+from sociable.people.pairs import JudgedPair, list_strata
 from sociable.people.planning import PlannedSheet, draw_planned_sheet
-from sociable.people.sheets import (
-    JudgedPair,
-    PeopleFiles,
-    SheetItem,
-    draw_sheet,
-    list_strata,
-    read_ratings,
-    read_verdicts,
-    read_words,
-    require_free,
-    write_sheet,
-    write_word_sheet,
-)
+from sociable.people.reading import read_ratings, read_verdicts, read_words
+from sociable.people.sampling import draw_sheet, has_other_strata
+from sociable.people.sheets import require_free, write_sheet, write_word_sheet
 
 
 def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
@@ -66,7 +58,7 @@ def _export(
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
         strata = list_strata(finished)
         require_free(Path(file), (".csv", ".jsonl"))
-        if people.has_other_strata(strata, tuple(seat.name for seat in finished.seats.judges)):
+        if has_other_strata(people, strata, tuple(seat.name for seat in finished.seats.judges)):
             raise InputError(
                 f"{folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
                 "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."

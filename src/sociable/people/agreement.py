@@ -13,7 +13,8 @@ from sociable.core.seeding import derive_seed
 from sociable.core.view import Callout, Column, Paragraph, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.people.corrected import show_corrected
-from sociable.people.sheets import PeopleFiles, SheetItem, list_judged_pairs
+from sociable.people.files import PeopleFiles, SheetItem
+from sociable.people.pairs import list_judged_pairs
 from sociable.statistics.agreement import Label, correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import bootstrap_rank_correlation
 

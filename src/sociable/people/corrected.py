@@ -12,7 +12,8 @@ from sociable.core.records import Verdict
 from sociable.core.view import Callout, Column, Row, Section, Table, Tone, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
-from sociable.people.sheets import JudgedPair, PeopleFiles, SheetItem, find_shown_item, list_judged_pairs
+from sociable.people.files import PeopleFiles, SheetItem
+from sociable.people.pairs import JudgedPair, find_shown_item, list_judged_pairs
 from sociable.statistics.intervals import Interval, estimate_mean
 from sociable.statistics.prediction_powered import JudgedUnit, correct_difference, correct_mean
 

@@ -14,7 +14,8 @@ from sociable.engine.result import RunResult
 from sociable.engine.seats import Seat
 from sociable.engine.study import Judged, JudgingTask, ShownPair
 from sociable.judging.auditing.known_answers import KnownAnswer, Said
-from sociable.people.sheets import PeopleFiles, SheetItem, find_shown_item, list_judged_pairs
+from sociable.people.files import PeopleFiles, SheetItem
+from sociable.people.pairs import find_shown_item, list_judged_pairs
 
 
 class CheckedItems(PeopleKind):

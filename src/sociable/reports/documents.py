@@ -18,7 +18,7 @@ from sociable.engine.seats import Role
 from sociable.judging.rubric import Rubric
 from sociable.people.agreement import show_people
 from sociable.people.corrected import note_corrected
-from sociable.people.sheets import PeopleFiles
+from sociable.people.files import PeopleFiles
 from sociable.reports.comparison import find_differences
 from sociable.reports.judge_cards import describe_judges, find_cards, show_judges
 from sociable.reports.result_tables import tell_where_it_stopped

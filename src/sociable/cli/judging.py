@@ -1,4 +1,4 @@
-"""The command for judges under test."""
+"""``judge`` and ``audit-judge``: judges and people who look at runs, and how far judges can be trusted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import typer
 from sociable import api
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import read_options
-from sociable.cli.output import complain, print_summary, say, show_progress, tell_if_long
+from sociable.cli.output import complain, print_summary, print_whole, say, show_progress, tell_if_long
+from sociable.cli.reporting import show_results
+from sociable.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +20,85 @@ if TYPE_CHECKING:
     from sociable.judging.auditing.card import JudgeCard, KindCard, PeopleCard
 
 _KNOWN = "Known answers of each kind of judging, at the most (200); all the rest is in proportion."
+
+
+def judge(
+    folder: shared.RunPath,
+    judge: shared.Judges = None,
+    reference: shared.Reference = None,
+    reference_file: shared.ReferenceFile = None,
+    config: shared.Changes = None,
+    max_cost: shared.MaxCost = None,
+    rubric: Annotated[
+        str | None, shared.declare_option("--rubric", "NAME", "Rate every participant that has a goal: sotopia.")
+    ] = None,
+    sample: shared.Sample = None,
+    precision: shared.Precision = None,
+    export: shared.Export = None,
+    corrections: shared.Corrections = None,
+    replace: shared.Replace = False,
+    ratings: shared.Ratings = None,
+    export_words: shared.ExportWords = None,
+    words: shared.Words = None,
+) -> None:
+    """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
+    _export_sheet(folder, sample, precision, export)
+    if export_words is not None:
+        say(f"{api.people.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
+        say("Fill in 'word', one on each, and give it back with --words FILE.")
+    people = api.people
+    if corrections:
+        print_whole(people.add_corrections(folder, corrections, replace=replace))
+    for add, files in ((people.add_ratings, ratings), (people.add_words, words)):
+        if files:
+            print_whole(add(folder, files, replace=replace))
+    if corrections or ratings or words:
+        say(f"Report: {api.runs.report(api.series.list_folders(folder), out=folder / 'report.html')}")
+    if not judge and not rubric:
+        if not (sample or corrections or ratings or export_words or words):
+            asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
+            raise InputError(f"Name at least one --judge, or ask people: {asked}.")
+        return
+    if api.tournaments.is_tournament(folder):
+        api.tournaments.require_finished(folder)
+    with show_progress(folder) as progress:
+        results = [
+            api.runs.judge(
+                run,
+                judge or (),
+                rubric=rubric,
+                config=config,
+                reference=reference,
+                reference_file=reference_file,
+                max_cost=max_cost,
+                watch=progress,
+            )
+            for run in api.series.list_folders(folder)
+        ]
+    show_results(folder, results)
+
+
+def _export_sheet(folder: Path, sample: str | None, precision: float | None, export: Path | None) -> None:
+    """Writes the sheet that --sample asks for, if it does; one of automatic length into the run folder where no file is named."""
+    if sample is not None and sample != "auto" and not sample.isdecimal():
+        raise InputError(f"--sample {sample}: a number of items, or auto, was expected.")
+    if (sample == "auto") != (precision is not None):
+        raise InputError("--sample auto and --precision P go together.")
+    if sample == "auto" and precision is not None:
+        file = export or folder / "sheet.csv"
+        planned = api.people.export_planned_sheet(folder, precision, file)
+        for remark in planned.remarks:
+            say(remark)
+        count = len(planned.items)
+    elif (sample is None) != (export is None):
+        raise InputError("--sample N and --export FILE go together.")
+    elif sample is None or export is None:
+        return
+    else:
+        file, count = export, api.people.export_sheet(folder, int(sample), export)
+    say(f"{count} items for people to judge: {file}")
+    say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no; skip: cannot be decided) and give it back")
+    say("with --corrections FILE.")
 
 
 def audit_judge(

@@ -1,0 +1,78 @@
+"""``score``, ``report`` and ``compare``: what is computed from finished runs. No model is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sociable import api
+from sociable.cli import options as shared
+from sociable.cli.output import end_if_all_failed, print_summary, print_whole, say, show_report, tell_if_long
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sociable.engine.result import RunResult
+
+
+def score(folder: shared.RunPath) -> None:
+    """Score a run again from what is on disk. Calls no model."""
+    if api.tournaments.is_tournament(folder):
+        api.tournaments.require_finished(folder)
+    with tell_if_long("Scoring"):
+        scored = [api.runs.score(run) for run in api.series.list_folders(folder)]
+    show_results(folder, scored)
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders of one benchmark.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file to write; by default report.html in the folder, or joint-report.html in the first."),
+    ] = None,
+) -> None:
+    """Write the HTML report of one or several runs. Calls no model."""
+    if len(folders) == 1 and api.tournaments.is_tournament(folders[0]):
+        show_tournament(folders[0], out)
+        return
+    if len(folders) == 1 and api.judges.is_judge_audit(folders[0]):
+        print_summary(api.judges.report_cards(folders[0], out))
+        say(f"Report: {out or folders[0] / 'report.html'}")
+        return
+    runs = [run for folder in folders for run in api.series.list_folders(folder)]
+    file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
+    with tell_if_long("Writing the report"):
+        document = api.runs.write_document(api.runs.make_report_document(runs), file)
+    print_summary(document)
+    say(f"Report: {file}")
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another run folder.")],
+    anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
+    out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
+) -> None:
+    """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
+    print_whole(api.runs.compare(first, second, anyway=anyway, out=out), out)
+
+
+def show_results(folder: Path, results: Sequence[RunResult]) -> None:
+    """Writes the report on a run, a series or a tournament, in whose folder the ``results`` are."""
+    if not api.tournaments.is_tournament(folder):
+        show_report(results, out=folder / "report.html")
+        return
+    for each in results:
+        api.runs.report(each)
+    show_tournament(folder)
+
+
+def show_tournament(folder: Path, out: Path | None = None) -> None:
+    with tell_if_long("Writing the report"):
+        tournament = api.tournaments.load_tournament(folder)
+        document, path = api.tournaments.report_tournament(tournament, folder, out)
+    print_summary(document)
+    say(f"Report: {path}")
+    end_if_all_failed(tournament.runs, folder)
