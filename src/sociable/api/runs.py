@@ -16,6 +16,7 @@ from typing_extensions import Unpack
 
 from sociable.api.folders import name_new_folder
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
+from sociable.core.form import PeopleAt
 from sociable.core.records import Outcome, ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
@@ -61,6 +62,7 @@ class RunOptions(TypedDict, total=False):
     judges: Sequence[str] | str
     rubric: str | None
     raters: Sequence[str]
+    people: Sequence[str] | str
     reference: str | None
     reference_file: str | Path | None
     dataset: str | Path | None
@@ -86,23 +88,26 @@ def run(
     out: str | Path | None = None,
     config: str | Path | None = None,
     watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
     **settings: Unpack[RunOptions],
 ) -> RunResult:
     """Runs a benchmark and scores it. ``settings`` go before those of the TOML file ``config``.
 
     Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else. ``watch`` is
-    called whenever a count changes. Raises InputError before anything is spent, and RunStopped when the run ended early
-    and can be resumed.
+    called whenever a count changes; ``people_at`` is where people answer, if some take part. Raises InputError before anything
+    is spent, and RunStopped when the run ended early and can be resumed.
     """
     asked = make_settings(benchmark, config, model=model, **settings)
-    return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch)
+    return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch, people_at=people_at)
 
 
-def run_settings(asked: RunSettings, path: Path, *, watch: Watch | None = None) -> RunResult:
+def run_settings(
+    asked: RunSettings, path: Path, *, watch: Watch | None = None, people_at: PeopleAt = PeopleAt.TERMINAL
+) -> RunResult:
     """Begins and finishes a run in a new folder."""
     folder, opened = begin_run(asked, path)
     with folder:
-        return _finish(folder, opened, watch=watch)
+        return _finish(folder, opened, watch=watch, people_at=people_at)
 
 
 def make_settings(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
@@ -121,6 +126,7 @@ def resume(
     max_cost: float | None = None,
     offline: bool = False,
     watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
 ) -> RunResult:
     """Goes on with a run: finished records are kept, paid calls come from the journal, errored episodes are run again.
 
@@ -135,7 +141,7 @@ def resume(
         opened = reopen_study(locked, changed if changed != before else None, build=() if offline else tuple(Role))
         if changed != before:
             locked.write_manifest(locked.read_manifest() | describe_roles(changed))
-        return _finish(locked, opened, watch=watch, offline=offline)
+        return _finish(locked, opened, watch=watch, offline=offline, people_at=people_at)
 
 
 _FOR_JUDGING = (Role.JUDGE, Role.REFERENCE, Role.PARTNER)
@@ -152,6 +158,7 @@ def judge(
     reference_file: str | Path | None = None,
     max_cost: float | None = None,
     watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
 ) -> RunResult:
     """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder.
 
@@ -182,7 +189,7 @@ def judge(
         )
         opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
         locked.write_manifest(locked.read_manifest() | describe_roles(changed))
-        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch)
+        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch, people_at=people_at)
 
 
 def _check_finished(folder: RunFolder) -> None:
@@ -217,7 +224,7 @@ def _make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, s
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
     scores = _read_scores(folder.path) if scored else None
     return RunResult(
-        label=views.make_label(manifest),
+        label=_name_run(views.make_label(manifest), manifest),
         folder=str(folder.path),
         manifest=manifest,
         estimates=scores.estimates if scores else (),
@@ -227,6 +234,12 @@ def _make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, s
         records=records,
         seats=opened.seats,
     )
+
+
+def _name_run(label: str, manifest: dict[str, Any]) -> str:
+    """The label of a run, with the participants who were people among those of its models."""
+    people = manifest["models"].get("people")
+    return f"{label}, people as {' and '.join(people)}" if people else label
 
 
 def _list_notes(opened: OpenStudy, manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
@@ -337,9 +350,10 @@ def _finish(
     build: Collection[Role] = tuple(Role),
     watch: Watch | None = None,
     offline: bool = False,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
 ) -> RunResult:
     """Carries a run out, as far as it has not been, and scores it."""
-    with open_run(folder, opened, build=build, offline=offline, watch=watch) as (run_, models):
+    with open_run(folder, opened, build=build, offline=offline, watch=watch, people_at=people_at) as (run_, models):
         run_to_end(_go_on(run_, opened, models, build))
         return _make_result(opened, folder, run_.records)
 

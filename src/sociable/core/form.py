@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,15 @@ if TYPE_CHECKING:
 
 PERSON = "human"
 """The name of a person who sits in a model's place."""
+
+
+class PeopleAt(StrEnum):
+    """Where people answer. It is told by the command that runs, and is no part of what a run depends on."""
+
+    TERMINAL = "terminal"
+    """One person, where the run was started."""
+    DESK = "desk"
+    """Several people, through the file ``desk.sqlite`` in the run's folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 import dotenv
 
 from sociable.core.errors import InputError, RunFolderError
-from sociable.core.form import PERSON
+from sociable.core.form import PERSON, PeopleAt
 from sociable.core.run_folder import RunFolder
 from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import Benchmark
@@ -27,7 +27,7 @@ from sociable.engine.ratings import find_rubric
 from sociable.engine.registry import build_seat, find_benchmark
 from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
-from sociable.engine.seating import PeopleAt, check_people, list_players, seat_people, share_seat
+from sociable.engine.seating import check_people, list_players, seat_people, share_seat
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
 from sociable.engine.stopping import check_rule, parse_rule, plan_run

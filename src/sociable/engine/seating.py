@@ -6,24 +6,14 @@ import contextlib
 import difflib
 from collections.abc import Iterator
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 
 from sociable.agents.people.person import People
 from sociable.core.errors import InputError
-from sociable.core.form import PERSON
+from sociable.core.form import PERSON, PeopleAt
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.study import AnyStudy
 from sociable.models.protocol import Model, Reply, Request
-
-
-class PeopleAt(StrEnum):
-    """Where people answer. It is told by the command that runs, and is no part of what a run depends on."""
-
-    TERMINAL = "terminal"
-    """One person, where the run was started."""
-    DESK = "desk"
-    """Several people, through the file ``desk.sqlite`` in the run's folder."""
 
 
 @contextlib.contextmanager

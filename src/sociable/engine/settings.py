@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from sociable.core.errors import InputError
+from sociable.core.form import PERSON
 from sociable.core.records import Record
 from sociable.engine.seats import Role
 from sociable.engine.stopping import parse_rule
@@ -83,6 +84,11 @@ class RunSettings(Record):
     def at_once(self) -> int:
         """Episodes that are begun at once: enough for all the calls at once that there may be."""
         return self.max_connections or MOST_AT_ONCE
+
+    @property
+    def has_people(self) -> bool:
+        """Whether people take part, in whatever role."""
+        return bool(self.people) or PERSON in {*self.raters, *(name for _, name in self.list_models())}
 
     def list_models(self) -> list[tuple[Role, str]]:
         """(role, model) of everybody who takes part, but for the raters."""
