@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.errors import RunFolderError
-from sociable.core.form import PERSON
 from sociable.core.run_folder import RunFolder
-from sociable.engine.opening import make_paths_absolute, open_study
+from sociable.engine.opening import make_paths_absolute, open_study, read_settings
 from sociable.engine.settings import RunSettings, make_folder_name
 
 
@@ -21,9 +20,8 @@ def name_new_folder(benchmark: str, model: str) -> Path:
 
 
 def has_person(folder: str | Path) -> bool:
-    """Whether somebody sits at the terminal while a run is run."""
-    models = RunFolder.open(Path(folder), lock=False).read_manifest()["models"]
-    return PERSON in (models["subject"], models["partner"], models.get("opponent"))
+    """Whether people take part in a run."""
+    return read_settings(RunFolder.open(Path(folder), lock=False).read_manifest(), Path(folder)).has_people
 
 
 def list_run_folders(path: Path) -> list[Path]:

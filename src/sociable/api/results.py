@@ -27,7 +27,7 @@ def make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, sc
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
     scores = _read_scores(folder.path) if scored else None
     return RunResult(
-        label=views.make_label(manifest),
+        label=_name_run(views.make_label(manifest), manifest),
         folder=str(folder.path),
         manifest=manifest,
         estimates=scores.estimates if scores else (),
@@ -37,6 +37,12 @@ def make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, sc
         records=records,
         seats=opened.seats,
     )
+
+
+def _name_run(label: str, manifest: dict[str, Any]) -> str:
+    """The label of a run, with the participants who were people among those of its models."""
+    people = manifest["models"].get("people")
+    return f"{label}, people as {' and '.join(people)}" if people else label
 
 
 def _list_notes(opened: OpenStudy, manifest: dict[str, Any], scores: ScoreFile) -> list[str]:

@@ -17,6 +17,7 @@ from typing_extensions import Unpack
 from sociable.api.folders import name_new_folder
 from sociable.api.results import make_result
 from sociable.core.errors import InputError, Interrupted, RunStopped
+from sociable.core.form import PeopleAt
 from sociable.core.records import Outcome
 from sociable.core.run_folder import RunFolder
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
@@ -55,6 +56,7 @@ class RunOptions(TypedDict, total=False):
     judges: Sequence[str] | str
     rubric: str | None
     raters: Sequence[str]
+    people: Sequence[str] | str
     reference: str | None
     reference_file: str | Path | None
     dataset: str | Path | None
@@ -80,23 +82,26 @@ def run(
     out: str | Path | None = None,
     config: str | Path | None = None,
     watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
     **settings: Unpack[RunOptions],
 ) -> RunResult:
     """Runs a benchmark and scores it. ``settings`` go before those of the TOML file ``config``.
 
     Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else. ``watch`` is
-    called whenever a count changes. Raises InputError before anything is spent, and RunStopped when the run ended early
-    and can be resumed.
+    called whenever a count changes; ``people_at`` is where people answer, if some take part. Raises InputError before anything
+    is spent, and RunStopped when the run ended early and can be resumed.
     """
     asked = make_settings(benchmark, config, model=model, **settings)
-    return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch)
+    return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch, people_at=people_at)
 
 
-def run_settings(asked: RunSettings, path: Path, *, watch: Watch | None = None) -> RunResult:
+def run_settings(
+    asked: RunSettings, path: Path, *, watch: Watch | None = None, people_at: PeopleAt = PeopleAt.TERMINAL
+) -> RunResult:
     """Begins and finishes a run in a new folder."""
     folder, opened = begin_run(asked, path)
     with folder:
-        return _finish(folder, opened, watch=watch)
+        return _finish(folder, opened, watch=watch, people_at=people_at)
 
 
 def make_settings(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
@@ -115,6 +120,7 @@ def resume(
     max_cost: float | None = None,
     offline: bool = False,
     watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
 ) -> RunResult:
     """Goes on with a run: finished records are kept, paid calls come from the journal, errored episodes are run again.
 
@@ -129,7 +135,7 @@ def resume(
         opened = reopen_study(locked, changed if changed != before else None, build=() if offline else tuple(Role))
         if changed != before:
             locked.write_manifest(locked.read_manifest() | describe_roles(changed))
-        return _finish(locked, opened, watch=watch, offline=offline)
+        return _finish(locked, opened, watch=watch, offline=offline, people_at=people_at)
 
 
 _FOR_JUDGING = (Role.JUDGE, Role.REFERENCE, Role.PARTNER)
@@ -146,6 +152,7 @@ def judge(
     reference_file: str | Path | None = None,
     max_cost: float | None = None,
     watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
 ) -> RunResult:
     """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder.
 
@@ -176,7 +183,7 @@ def judge(
         )
         opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
         locked.write_manifest(locked.read_manifest() | describe_roles(changed))
-        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch)
+        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch, people_at=people_at)
 
 
 def _check_finished(folder: RunFolder) -> None:
@@ -207,9 +214,10 @@ def _finish(
     build: Collection[Role] = tuple(Role),
     watch: Watch | None = None,
     offline: bool = False,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
 ) -> RunResult:
     """Carries a run out, as far as it has not been, and scores it."""
-    with open_run(folder, opened, build=build, offline=offline, watch=watch) as (run_, models):
+    with open_run(folder, opened, build=build, offline=offline, watch=watch, people_at=people_at) as (run_, models):
         run_to_end(_go_on(run_, opened, models, build))
         return make_result(opened, folder, run_.records)
 

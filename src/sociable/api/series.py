@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from sociable.api.runs import make_settings, resume, run_settings
 from sociable.core.errors import InputError, RunFolderError, StorageFailure
-from sociable.core.form import PERSON
+from sociable.core.form import PeopleAt
 from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.opening import Watch, make_paths_absolute, open_study
@@ -69,12 +69,12 @@ def write_series(folder: Path, runs: Mapping[str, Any], **noted: Any) -> None:
     write_atomically(folder / SERIES_FILE, json.dumps({**noted, "runs": runs}, indent=1, ensure_ascii=False) + "\n")
 
 
-def resume_series(folder: Path, watch: Watch | None = None) -> list[RunResult]:
+def resume_series(folder: Path, watch: Watch | None = None, people_at: PeopleAt = PeopleAt.TERMINAL) -> list[RunResult]:
     """Goes on with every run of a series, one after the other. Raises RunStopped where one is stopped."""
     return [
-        resume(folder / name, watch=watch)
+        resume(folder / name, watch=watch, people_at=people_at)
         if (folder / name / "manifest.json").exists()
-        else run_settings(settings, folder / name, watch=watch)
+        else run_settings(settings, folder / name, watch=watch, people_at=people_at)
         for name, settings in read_series(folder)[0].items()
     ]
 
@@ -89,9 +89,8 @@ def list_folders(path: Path) -> list[Path]:
 
 
 def has_person(folder: Path) -> bool:
-    """Whether somebody sits at the terminal while the series is run."""
-    runs = read_series(folder)[0].values()
-    return any(PERSON in (settings.model, settings.partner, settings.opponent) for settings in runs)
+    """Whether people take part in a run of the series."""
+    return any(settings.has_people for settings in read_series(folder)[0].values())
 
 
 def read_series(folder: Path) -> tuple[dict[str, RunSettings], dict[str, Any]]:

@@ -23,6 +23,7 @@ from sociable.api.results import load_result
 from sociable.api.runs import RunOptions, resume, run_settings, score
 from sociable.api.series import is_series, make_folder, read_series, write_series
 from sociable.core.errors import CostLimitReached, InputError, RunFolderError
+from sociable.core.form import PeopleAt
 from sociable.core.records import Record, Usage
 from sociable.core.run_folder import SERIES_FILE, RunFolder, hold_lock, write_atomically
 from sociable.core.view import Document
@@ -274,7 +275,13 @@ def estimate_tournament(plan: Plan) -> Document:
     )
 
 
-def resume_tournament(folder: Path, *, max_cost: float | None = None, watch: Watch | None = None) -> None:
+def resume_tournament(
+    folder: Path,
+    *,
+    max_cost: float | None = None,
+    watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
+) -> None:
     """Plays every pair that is not finished. Raises RunStopped where a run is stopped, or all together may cost no more.
 
     ``max_cost`` takes the place of the limit so far.
@@ -291,9 +298,9 @@ def resume_tournament(folder: Path, *, max_cost: float | None = None, watch: Wat
             left = _find_left_over(folder, plan, name)
             try:
                 if (path / "manifest.json").exists():
-                    played = resume(path, max_cost=left, watch=watch)
+                    played = resume(path, max_cost=left, watch=watch, people_at=people_at)
                 else:
-                    played = run_settings(settings.model_copy(update={"max_cost": left}), path, watch=watch)
+                    played = run_settings(settings.model_copy(update={"max_cost": left}), path, watch=watch, people_at=people_at)
             except CostLimitReached as stop:
                 stop.add_note(f"That is what was left of ${plan.max_cost:.4f} for all pairs together.")
                 raise

@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 from sociable import api
 from sociable.cli import options as shared
 from sociable.core.errors import InputError
+from sociable.core.form import PeopleAt
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -46,6 +47,7 @@ class Asked:
     """The participants of a tournament."""
     anchors: bool = False
     """Whether reference agents take part in it."""
+    people_at: PeopleAt = PeopleAt.TERMINAL
     is_estimate: bool = False
     """Whether only what it will take is asked for."""
 
@@ -54,6 +56,7 @@ def _take_settings(
     model: shared.Model = None,
     partner: shared.Partner = None,
     opponent: shared.Opponent = None,
+    person: shared.Persons = None,
     judge: shared.Judges = None,
     reference: shared.Reference = None,
     reference_file: shared.ReferenceFile = None,
@@ -71,6 +74,7 @@ def _take_settings(
     prompts: shared.PromptsFolder = None,
     option: shared.Options = None,
     probe: shared.Probe = None,
+    people_at: shared.At = PeopleAt.TERMINAL,
     out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
 ) -> None:
     """The options of every benchmark."""
@@ -102,8 +106,8 @@ class Purpose(Enum):
         """The options of all benchmarks."""
         left_out = {
             Purpose.RUN: {"probe"},
-            Purpose.ESTIMATE: set(),
-            Purpose.DUEL: {"probe", "until", "model", "opponent", "out"},
+            Purpose.ESTIMATE: {"people_at"},
+            Purpose.DUEL: {"probe", "until", "model", "opponent", "out", "person"},
         }[self]
         first = _OF_TOURNAMENTS.values() if self is Purpose.DUEL else ()
         return [*first, *(each for name, each in _SHARED.items() if name not in left_out)]
@@ -163,7 +167,7 @@ def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], purpose
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if value not in (None, [])}
-        apart: dict[str, Any] = {name: said.pop(name) for name in ("probe", "anchors") if name in said}
+        apart: dict[str, Any] = {name: said.pop(name) for name in ("probe", "anchors", "people_at") if name in said}
         apart |= {"is_estimate": said.pop("estimate", False), "models": tuple(said.pop("models", ()))}
         named = [said.pop(name, None) for name in ("model", "config", "out")]
         values = read_options(said.pop("option", ()))
@@ -175,6 +179,8 @@ def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], purpose
         for name in ("judge", "scenario"):
             if name in said:
                 said[f"{name}s"] = tuple(said.pop(name))
+        if "person" in said:
+            said["people"] = tuple(said.pop("person"))
         settings = said | ({"options": values} if values else {})
         action(Asked(benchmark, named[0], named[1], settings, several, named[2], **apart))
 

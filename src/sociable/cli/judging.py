@@ -13,6 +13,7 @@ from sociable.cli.benchmarks import read_options
 from sociable.cli.output import complain, print_summary, print_whole, say, show_progress, tell_if_long
 from sociable.cli.reporting import show_results
 from sociable.core.errors import InputError
+from sociable.core.form import PERSON, PeopleAt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ def judge(
     ratings: shared.Ratings = None,
     export_words: shared.ExportWords = None,
     words: shared.Words = None,
+    people_at: shared.At = PeopleAt.TERMINAL,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
     _export_sheet(folder, sample, precision, export)
@@ -61,7 +63,8 @@ def judge(
         return
     if api.tournaments.is_tournament(folder):
         api.tournaments.require_finished(folder)
-    with show_progress(folder) as progress:
+    by_people = PERSON in (judge or ()) and people_at is PeopleAt.TERMINAL
+    with show_progress(folder, hidden=by_people) as progress:
         results = [
             api.runs.judge(
                 run,
@@ -72,6 +75,7 @@ def judge(
                 reference_file=reference_file,
                 max_cost=max_cost,
                 watch=progress,
+                people_at=people_at,
             )
             for run in api.series.list_folders(folder)
         ]

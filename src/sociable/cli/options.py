@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sociable.core.errors import InputError
+from sociable.core.form import PeopleAt
 
 
 def declare_option(flag: str, metavar: str, meaning: str) -> Any:
@@ -57,6 +58,14 @@ Anchors = Annotated[
     bool, typer.Option("--anchors", help="Reference agents of known ability take part as well; they cost nothing.")
 ]
 OnlyEstimate = Annotated[bool, typer.Option("--estimate", help="Tell what it will take, and end there.")]
+Persons = Annotated[
+    list[str] | None,
+    declare_option("--person", "NAME", "A participant who is a person, while others of the role are its model; repeatable."),
+]
+At = Annotated[
+    PeopleAt,
+    typer.Option("--people-at", help="Where people answer: in this terminal, or several at once at a desk, in browsers."),
+]
 Opponent = Annotated[str | None, declare_option("--opponent", "MODEL", "The model that the tested one meets, in a duel.")]
 Judges = Annotated[list[str] | None, declare_option("--judge", "MODEL", "A judge; repeat for a panel.")]
 Reference = Annotated[

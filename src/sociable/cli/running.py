@@ -15,6 +15,7 @@ from sociable.cli.judging import show_cards
 from sociable.cli.output import messages, print_summary, show_progress, show_report
 from sociable.cli.reporting import show_tournament
 from sociable.core.errors import InputError
+from sociable.core.form import PeopleAt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,16 +30,16 @@ def run(asked: Asked) -> None:
         plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
         folder = asked.out or api.folders.name_new_folder(asked.benchmark.name, name)
         api.series.write_new_series(folder, plan)
-        _go_on_with_series(folder)
+        _go_on_with_series(folder, asked.people_at)
         return
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
     _warn_of_self_judging(filter(None, (settings.model, settings.opponent)), settings)
     if asked.out is None and (earlier := api.folders.find_same_run(settings)) and _prefers_resuming(earlier):
-        resume(earlier)
+        resume(earlier, people_at=asked.people_at)
         return
     folder = asked.out or api.folders.name_new_folder(settings.benchmark, settings.model)
-    with show_progress(folder, hidden="human" in (settings.model, settings.partner, settings.opponent)) as progress:
-        result = api.runs.run_settings(settings, folder, watch=progress)
+    with show_progress(folder, hidden=settings.has_people and asked.people_at is PeopleAt.TERMINAL) as progress:
+        result = api.runs.run_settings(settings, folder, watch=progress, people_at=asked.people_at)
     show_report([result])
 
 
@@ -72,7 +73,7 @@ def duel(asked: Asked) -> None:
         return
     folder = asked.out or api.folders.name_new_folder(plan.benchmark.name, "tournament")
     tournaments.write_tournament(folder, plan)
-    _go_on_with_tournament(folder)
+    _go_on_with_tournament(folder, None, asked.people_at)
 
 
 def resume(
@@ -80,6 +81,7 @@ def resume(
     config: shared.Changes = None,
     max_cost: shared.MaxCost = None,
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
+    people_at: shared.At = PeopleAt.TERMINAL,
 ) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes; or with an audit of judges."""
     if api.judges.is_judge_audit(folder):
@@ -92,25 +94,25 @@ def resume(
     if api.tournaments.is_tournament(folder):
         if config or offline:
             raise InputError(f"{folder} holds several runs; --config and --offline are for one: name its folder.")
-        _go_on_with_tournament(folder, max_cost)
+        _go_on_with_tournament(folder, max_cost, people_at)
         return
     if api.series.is_series(folder):
         if config or max_cost or offline:
             raise InputError(f"{folder} holds several runs; --config, --max-cost and --offline are for one: name its folder.")
-        _go_on_with_series(folder)
+        _go_on_with_series(folder, people_at)
         return
-    with show_progress(folder, hidden=api.folders.has_person(folder)) as progress:
-        result = api.runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
+    with show_progress(folder, hidden=people_at is PeopleAt.TERMINAL and api.folders.has_person(folder)) as progress:
+        result = api.runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress, people_at=people_at)
     show_report([result])
 
 
-def _go_on_with_series(folder: Path) -> None:
-    with show_progress(folder, hidden=api.series.has_person(folder)) as progress:
-        results = api.series.resume_series(folder, watch=progress)
+def _go_on_with_series(folder: Path, people_at: PeopleAt) -> None:
+    with show_progress(folder, hidden=people_at is PeopleAt.TERMINAL and api.series.has_person(folder)) as progress:
+        results = api.series.resume_series(folder, watch=progress, people_at=people_at)
     show_report(results, out=folder / "report.html")
 
 
-def _go_on_with_tournament(folder: Path, max_cost: float | None = None) -> None:
-    with show_progress(folder, hidden=api.series.has_person(folder)) as progress:
-        api.tournaments.resume_tournament(folder, max_cost=max_cost, watch=progress)
+def _go_on_with_tournament(folder: Path, max_cost: float | None, people_at: PeopleAt) -> None:
+    with show_progress(folder, hidden=people_at is PeopleAt.TERMINAL and api.series.has_person(folder)) as progress:
+        api.tournaments.resume_tournament(folder, max_cost=max_cost, watch=progress, people_at=people_at)
     show_tournament(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,12 +14,33 @@ PERSON = "human"
 """The name of a person who sits in a model's place."""
 
 
+class PeopleAt(StrEnum):
+    """Where people answer. It is told by the command that runs, and is no part of what a run depends on."""
+
+    TERMINAL = "terminal"
+    """One person, where the run was started."""
+    DESK = "desk"
+    """Several people, through the file ``desk.sqlite`` in the run's folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One answer to be given: one of ``choices``, or free words where there are none."""
 
     text: str
     choices: Sequence[str] = ()
+    is_long: bool = False
+    """Whether free words may have several lines."""
+    may_be_empty: bool = False
+    """Whether free words may be left out; the answer is then the empty string."""
+
+    def find_problem(self, answer: str) -> str:
+        """The reason why ``answer`` is none to this question, in words for whoever gave it; empty where it is one."""
+        if self.choices:
+            return "" if answer in self.choices else f"Choose one of: {', '.join(self.choices)}."
+        if not answer.strip():
+            return "" if self.may_be_empty else "Write something."
+        return "" if self.is_long or "\n" not in answer.strip() else "Write it on one line."
 
 
 @dataclass(frozen=True, slots=True)

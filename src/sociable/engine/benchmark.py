@@ -54,8 +54,6 @@ class Benchmark:
     """The reference agents that take a number from 0 to 1 after ``@``: the oracle its error rate."""
     role_defaults: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
     """The sampling of a role's model unless the user says otherwise, where it differs from other benchmarks'."""
-    people_play: Sequence[Role] = (Role.SUBJECT,)
-    """The roles in which a person can take a model's place at the terminal."""
     rehearsed: str = "at the most: as if each went its longest way"
     """A description of an estimate's counts of calls, in words."""
     demo: Mapping[str, Any] = field(default_factory=dict)

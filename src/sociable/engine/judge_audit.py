@@ -17,6 +17,7 @@ import dotenv
 from pydantic import Field
 
 from sociable.core.errors import InputError
+from sociable.core.form import PERSON
 from sociable.core.records import Record, Usage
 from sociable.core.run_folder import RecordFile
 from sociable.engine.benchmark import Benchmark
@@ -121,6 +122,8 @@ def _plan_others(kind: PeopleKind | FamilyKind, limit: int, seed: int) -> list[A
 
 
 def _seat(name: str, run: RunSettings, benchmark: Benchmark, *, build: bool) -> Seat:
+    if name == PERSON:
+        raise InputError("An audit is for models and rules: people's verdicts on its texts would take days. Leave human out.")
     if build or name.startswith("reference/"):
         return build_seat(Role.JUDGE, name, run, benchmark)
     plain = strip_endpoint(name)

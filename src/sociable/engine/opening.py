@@ -17,9 +17,8 @@ from typing import Any
 
 import dotenv
 
-from sociable.agents.person import PersonModel
 from sociable.core.errors import InputError, RunFolderError
-from sociable.core.form import PERSON
+from sociable.core.form import PERSON, PeopleAt
 from sociable.core.run_folder import RunFolder
 from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import Benchmark
@@ -28,6 +27,7 @@ from sociable.engine.ratings import find_rubric
 from sociable.engine.registry import build_seat, find_benchmark
 from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
+from sociable.engine.seating import check_people, list_players, seat_people, share_seat
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
 from sociable.engine.stopping import check_rule, parse_rule, plan_run
@@ -152,6 +152,7 @@ def describe_roles(settings: RunSettings) -> dict[str, Any]:
         "models": {
             **{role: strip_endpoint(name) if name else None for role, name in single.items()},
             "judges": [strip_endpoint(name) for name in settings.judges],
+            **({"people": list(settings.people)} if settings.people else {}),
         },
         "sampling": {
             f"{role} {strip_endpoint(name)}": asdict(settings.find_role_settings(role, name).sampling)
@@ -219,6 +220,7 @@ def open_run(
     build: Collection[Role] = tuple(Role),
     offline: bool = False,
     watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
 ) -> Iterator[tuple[Run, list[JournalledModel]]]:
     """A run with everything it needs. Only the seats of the roles in ``build`` are asked through the journal.
 
@@ -228,25 +230,26 @@ def open_run(
     budget = Budget(dict(opened.prices), settings.max_cost)
     records = RunRecords.open(path, opened.study)
     try:
-        with Journal(path / "calls.sqlite", replay_only=offline) as journal:
+        names = frozenset(settings.people)
+        with (
+            Journal(path / "calls.sqlite", replay_only=offline) as journal,
+            seat_people(people_at, path, opened.study, opened.seats, names) as people,
+        ):
             for model, role, usage in journal.sum_usage():
                 budget.book(model, role, usage)
             models: list[JournalledModel] = []
-            people: list[PersonModel] = []
 
             def add_journal(seat: Seat) -> Seat:
                 if seat.model is None or seat.role not in build:
                     return seat
-                if isinstance(seat.model, PersonModel):
-                    people.append(seat.model)
-                models.append(JournalledModel(seat.model, journal, budget))
-                return replace(seat, model=models[-1])
+                models.append(JournalledModel(people if seat.name == PERSON else seat.model, journal, budget))
+                return share_seat(replace(seat, model=models[-1]), persons, names)
 
+            persons = JournalledModel(people, journal, budget)
             seats = opened.seats.change_each(add_journal)
 
             def report(counts: Progress) -> None:
-                for person in people:
-                    person.note_progress(counts.done, counts.total)
+                people.note_progress(counts.phase, counts.done, counts.total)
                 if watch:
                     watch(counts, budget)
 
@@ -263,9 +266,10 @@ def open_run(
                     progress=report,
                     journal=journal,
                     rubric=rubric,
+                    players=people if names or PERSON in (seat.name for seat in list_players(seats)) else None,
                     looks=plan_run(opened.study, parse_rule(settings.until)) if settings.until else None,
                 ),
-                models,
+                [*models, persons],
             )
     finally:
         records.close()
@@ -311,6 +315,7 @@ def check_settings(opened: OpenStudy, *, references_adopted: bool = False) -> No
             raise InputError(f"A judge is named twice{what}. {remedy}")
     if settings.rubric:
         _check_rubric(settings.rubric, settings, study)
+    check_people(settings.people, settings.benchmark, study, opened.seats)
     if settings.reference and settings.reference_file and not references_adopted:
         raise InputError("Name either --reference, to have references made, or --reference-file, to use made ones.")
     if settings.reference_file and not references_adopted and isinstance(study, Referenced) and study.needs_references:

@@ -16,7 +16,7 @@ from sociable.core.errors import InputError
 from sociable.core.extras import load_plugin
 from sociable.core.form import PERSON
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.seats import Role, Seat
+from sociable.engine.seats import AbsentModel, Role, Seat
 from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
 from sociable.judging.reference import REFERENCE_JUDGES
 from sociable.models.protocol import Model
@@ -70,10 +70,6 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
     if role is Role.JUDGE and "rule" in agents:
         # Where a rule can judge, so can the rule with a defect.
         agents, graded = REFERENCE_JUDGES, REFERENCE_JUDGES
-    if name == PERSON and role not in benchmark.people_play:
-        can = " or ".join(f"the {each.value}" for each in benchmark.people_play)
-        who = f"a person can be {can}" if can else "nobody can be played by a person"
-        raise InputError(f"In {benchmark.name} {who}. People judge by sheets: sociable judge DIR --sample N --export FILE.")
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")
         if agent not in agents and agent.partition("@")[0] not in agents:
@@ -97,7 +93,8 @@ def _is_graded(agent: str, graded: Sequence[str]) -> bool:
 def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int | None = None) -> Model:
     """The model a name means. Raises InputError."""
     if name == PERSON:
-        return _build_person()
+        # Where people sit is known when the run is opened.
+        return AbsentModel(PERSON)
     if name.startswith("python:"):
         from sociable.models.python_function import FunctionModel, load_function
 
@@ -123,18 +120,6 @@ def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_c
         f"'{name}' is no model name. Write openai/MODEL, openai-compatible/MODEL (with --base-url or @http://host:port/v1), "
         "local/smollm2, local/FILE.gguf, inspect/PROVIDER/MODEL, python:file.py:function, human, or reference/AGENT."
     )
-
-
-def _build_person() -> Model:
-    from rich.console import Console
-    from rich.text import Text
-
-    from sociable.agents.person import PersonModel
-    from sociable.render.displayable import make_displayable
-    from sociable.render.terminal import print_blocks
-
-    console = Console()
-    return PersonModel(lambda blocks: print_blocks(blocks, console), lambda text: console.print(Text(make_displayable(text))))
 
 
 def _build_openai_compatible(

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from sociable.core.form import PERSON
+from sociable.agents.people.person import People
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
@@ -49,6 +49,8 @@ class Run:
     rubric: Rubric | None = None
     looks: Looks | None = None
     """The looks of a run that ends by rule."""
+    players: People | None = None
+    """The people who take part in episodes; None where nobody does."""
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
 
@@ -76,18 +78,26 @@ class Run:
         """Plays what is missing or errored."""
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
         completed = {episode.id for episode in self._read_done()}
-        playing = (self.seats.subject, self.seats.partner, self.seats.opponent)
-        people = any(seat.name == PERSON for seat in playing if seat)
         await self._run_phase(
             EPISODES,
             [(scenario, repeat) for scenario, repeat in all_of_them if make_episode_id(scenario, repeat) not in completed],
-            lambda item: self.study.run_episode(*item, self.seats),
+            self._play,
             self.records.episodes,
             failed=lambda item, reason: self.study.make_errored_episode(*item, reason),
-            # A person is asked one case at a time, from beginning to end.
-            at_once=1 if people else self.at_once,
         )
         self.records.episodes.arrange([make_episode_id(scenario, repeat) for scenario, repeat in all_of_them])
+
+    async def _play(self, item: tuple[str, int]) -> Episode:
+        """One episode; people are asked one at a time, from beginning to end."""
+        name = make_episode_id(*item)
+        if self.players:
+            await self.budget.run_unless_stopped(self.players.begin_case(name))
+        try:
+            episode: Episode = await self.study.run_episode(*item, self.seats)
+        finally:
+            if self.players:
+                self.players.end_case(name)
+        return episode
 
     async def judge(self) -> None:
         """Has the current panel judge everything that it has not judged yet."""
@@ -192,14 +202,13 @@ class Run:
         *,
         failed: Callable[[T, str], Rec | None] = lambda _item, _reason: None,
         total: int | None = None,
-        at_once: int | None = None,
     ) -> None:
         """Works on the items, and appends what becomes of each to ``file``; ``total`` where they cannot be counted."""
         count = len(items) if isinstance(items, Sequence) else total or 0
         progress = Progress(name, count, changed=self.progress, failures=self.failures)
         if name == EPISODES and isinstance(self.study, TakesLong):
             progress.measure_under_way = self.study.measure_under_way
-        await run_phase(items, work, failed, file, self.budget, progress, at_once=at_once or self.at_once)
+        await run_phase(items, work, failed, file, self.budget, progress, at_once=self.at_once)
 
     def _begin(self, phase: str, total: int) -> Progress:
         progress = Progress(phase, total, changed=self.progress, failures=self.failures)

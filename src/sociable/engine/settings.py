@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from sociable.core.errors import InputError
+from sociable.core.form import PERSON
 from sociable.core.records import Record
 from sociable.engine.seats import Role
 from sociable.engine.stopping import parse_rule
@@ -55,6 +56,8 @@ class RunSettings(Record):
     rubric: str | None = None
     """The rubric by which ``raters`` rate every participant that has a goal."""
     raters: tuple[str, ...] = ()
+    people: Annotated[tuple[str, ...], _AS_TUPLE] = ()
+    """Participants who are people, by name, though their role is a model's."""
     reference: str | None = None
     reference_file: str | None = None
     dataset: str | None = None
@@ -81,6 +84,11 @@ class RunSettings(Record):
     def at_once(self) -> int:
         """Episodes that are begun at once: enough for all the calls at once that there may be."""
         return self.max_connections or MOST_AT_ONCE
+
+    @property
+    def has_people(self) -> bool:
+        """Whether people take part, in whatever role."""
+        return bool(self.people) or PERSON in {*self.raters, *(name for _, name in self.list_models())}
 
     def list_models(self) -> list[tuple[Role, str]]:
         """(role, model) of everybody who takes part, but for the raters."""

@@ -141,6 +141,10 @@ class Study(ABC, Generic[S, E, R, M]):
         """The scenario's cluster, which intervals resample: a dialogue, template, task or session; by default the scenario."""
         return str(attrgetter(self.cluster_field)(self.scenarios[scenario])) if self.cluster_field else scenario
 
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        """The role that plays each participant who has a name of its own, as scopes of calls name it; empty: there are none."""
+        return {}
+
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
         """The record of an episode, with what the benchmark keeps of it."""
         identifier, cluster = make_episode_id(scenario, repeat), self.find_cluster(scenario)

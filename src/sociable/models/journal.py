@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -297,7 +297,7 @@ class JournalledModel:
             # at once, however slow the disk is.
             async with self._limit.take_place(request.scope.item) if self._limit else nullcontext():
                 started = time.perf_counter()
-                asking = self._model.generate(request)
+                asking = self._model.generate(replace(request, key=key.hex()))
                 abandonable = getattr(self._model, "abandonable", False)
                 reply = await (self._budget.run_unless_stopped(asking) if abandonable else asking)
                 self._budget.book(self.name, request.scope.role, reply.usage)

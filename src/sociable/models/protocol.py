@@ -73,6 +73,8 @@ class Request:
     """JSON schema of the wanted reply: asked for where the server supports it, never relied on."""
     form: Callable[[], Form] | None = None
     """The form that a person is shown in place of the messages; no part of the request's digest."""
+    key: str = ""
+    """The call's name in the journal, in hexadecimal digits: the same whenever the run is played again; no part of the digest."""
 
     def to_json(self, model: str) -> bytes:
         """The request as JSON, without its scope: its digest is of this text, and the journal shows it."""

@@ -34,7 +34,7 @@ from sociable.statistics.power import LEVEL, POWER, Spread, count_fewest_cluster
 
 _MAY_DIFFER = frozenset(
     {"model", "partner", "opponent", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
-    | {"max_connections", "max_cost", "limit", "scenarios", "until", "repeats", "dataset"}
+    | {"max_connections", "max_cost", "limit", "scenarios", "until", "repeats", "dataset", "people"}
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
 TOLD_APART = "told apart"
@@ -50,7 +50,7 @@ def find_differences(first: RunResult, second: RunResult) -> list[str]:
     found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
     found += [
         f"{role} ({one['models'].get(role)} and {other['models'].get(role)})"
-        for role in ("partner", "opponent", "judges")
+        for role in ("partner", "opponent", "judges", "people")
         if one["models"].get(role) != other["models"].get(role)
     ]
     found += [

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sociable.core.form import PERSON
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import SERIES_FILE
 from sociable.core.view import Column, Document, Row, Section, Table, format_with_interval
@@ -87,6 +88,8 @@ def _label_runs(runs: Sequence[RunResult]) -> list[RunResult]:
 
 
 def warn_of_self_judging(model: str) -> str:
+    if model == PERSON:
+        return "People judge what people said: see to it that nobody judges their own words, as the desk does."
     return f"{model} judges its own replies; models tend to prefer their own. Name another judge."
 
 
@@ -102,6 +105,8 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     notes += [
         warn_of_self_judging(each) for each in dict.fromkeys((models["subject"], models.get("opponent"))) if each in judging
     ]
+    if people := models.get("people"):
+        notes.append(f"{' and '.join(people)} were played by people: scores are of them and the model together.")
     if rules := [judge for judge in models["judges"] if judge.startswith("reference/")]:
         notes.append(
             f"Judged by {', '.join(rules)}, which looks for wordings written with the scenarios. Such scores are not comparable "

@@ -22,7 +22,6 @@ BENCHMARK = Benchmark(
     scenarios_called="scenarios",
     reference_agents={Role.SUBJECT: AGENTS, Role.PARTNER: AGENTS, Role.REFERENCE: (), Role.JUDGE: ("rule",)},
     role_defaults={Role.SUBJECT: SAMPLING, Role.PARTNER: SAMPLING},
-    people_play=(Role.PARTNER,),
     demo={"judges": ("reference/rule",)},
     demo_agents=("oracle", "oracle@0.3", "heuristic", "blurt", "echo", "random", "silent"),
     demo_cases={

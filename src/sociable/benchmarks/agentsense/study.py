@@ -16,7 +16,7 @@ from sociable.benchmarks.agentsense.known_rubric import RubricKind
 from sociable.benchmarks.agentsense.label import label_records
 from sociable.benchmarks.agentsense.likeness import compare_texts
 from sociable.benchmarks.agentsense.metrics import METRICS, Scene
-from sociable.benchmarks.agentsense.protocol import run_scene, select_playable
+from sociable.benchmarks.agentsense.protocol import cast_roles, run_scene, select_playable
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, AgentSenseOptions
 from sociable.benchmarks.agentsense.scenario import GoalProbe, Scenario, list_goal_probes
 from sociable.core.errors import InputError
@@ -75,6 +75,11 @@ class AgentSenseStudy(
                 "Without a partner the model under test plays everybody (plays = all); with one it plays some: "
                 "name --partner MODEL, or choose plays = one, others or senders."
             )
+
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        if self.options.plays == "all":
+            return dict.fromkeys(self.scenarios[scenario].names, Role.SUBJECT)
+        return cast_roles(self.scenarios[scenario], self.options, self.seed)
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> AgentSenseEpisode:
         return await run_scene(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)

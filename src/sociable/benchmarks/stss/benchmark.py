@@ -20,7 +20,6 @@ BENCHMARK = Benchmark(
     scenarios_called="tasks",
     reference_agents={Role.SUBJECT: AGENTS, Role.PARTNER: ("residents",), Role.JUDGE: ("rule",)},
     role_defaults={Role.SUBJECT: SAMPLING, Role.PARTNER: SAMPLING},
-    people_play=(),
     rehearsed="as if residents kept to their habits and talked to every other person they meet",
     demo={"partner": "reference/residents"},
     demo_agents=("oracle", "oracle@0.3", "heuristic", "forgetful", "random", "spammer", "silent"),

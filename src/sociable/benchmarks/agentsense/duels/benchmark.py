@@ -19,7 +19,6 @@ BENCHMARK = Benchmark(
     scenarios_called="scenarios",
     reference_agents={Role.SUBJECT: AGENTS, Role.OPPONENT: AGENTS, Role.PARTNER: ("written",), Role.JUDGE: ("rule",)},
     graded_agents=("oracle", "concede"),
-    people_play=(Role.SUBJECT, Role.OPPONENT, Role.PARTNER),
     demo={"opponent": "reference/concede", "judges": ("reference/rule",)},
     demo_agents=("oracle", "oracle@0.3", "tit-for-tat", "concede", "hard-bargainer", "random", "silent"),
     role_defaults={Role.SUBJECT: SAMPLING, Role.OPPONENT: SAMPLING, Role.PARTNER: SAMPLING},

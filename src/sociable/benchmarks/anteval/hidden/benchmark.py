@@ -16,7 +16,6 @@ BENCHMARK = Benchmark(
         Role.SUBJECT: ("oracle", "asker", "pooler", "conformist", "sharer", "liar", "random", "silent"),
         Role.PARTNER: ("liar", "silent"),
     },
-    people_play=(Role.PARTNER,),
     demo_agents=("oracle", "oracle@0.3", "asker", "pooler", "conformist", "sharer", "random", "silent"),
     role_defaults={Role.SUBJECT: {"temperature": 0.7}, Role.PARTNER: {"temperature": 0.7}},
 )

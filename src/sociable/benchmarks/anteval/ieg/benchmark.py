@@ -16,7 +16,6 @@ BENCHMARK = Benchmark(
     scenarios_called="sessions",
     reference_agents=dict.fromkeys(_PLAYERS, ("oracle", "expressive", "blunt", "small-talk", "random", "silent")),
     role_defaults={role: {"temperature": 0.7, "max_tokens": 512} for role in _PLAYERS},
-    people_play=(Role.PARTNER,),
     demo={"options": {"real": "stand-in", "resamples": 20}},
     demo_agents=("expressive", "blunt", "small-talk", "random", "silent"),
 )

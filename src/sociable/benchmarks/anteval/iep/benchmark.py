@@ -16,7 +16,6 @@ BENCHMARK = Benchmark(
     scenarios_called="cards",
     reference_agents={**dict.fromkeys(_PLAYERS, ("oracle", "heuristic", "random", "silent")), Role.JUDGE: ("rule",)},
     role_defaults={role: {"temperature": 0.7, "max_tokens": 512} for role in _PLAYERS},
-    people_play=(Role.PARTNER,),
     demo={"judges": ("reference/rule",)},
     demo_agents=("oracle", "oracle@0.3", "oracle@0.6", "heuristic", "random", "silent"),
 )

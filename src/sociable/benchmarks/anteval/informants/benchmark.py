@@ -20,7 +20,6 @@ BENCHMARK = Benchmark(
         Role.JUDGE: ("rule",),
     },
     role_defaults=dict.fromkeys((Role.SUBJECT, Role.PARTNER), _SAMPLING),
-    people_play=(Role.PARTNER,),
     demo={"judges": ("reference/rule",)},
     demo_agents=("oracle", "oracle@0.3", "listener", "asker", "lister", "echo", "random", "silent"),
 )

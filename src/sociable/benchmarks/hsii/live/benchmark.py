@@ -35,7 +35,6 @@ BENCHMARK = Benchmark(
         Role.PARTNER: ("people",),
         Role.JUDGE: ("rule",),
     },
-    people_play=(Role.SUBJECT, Role.PARTNER),
     demo={"partner": "reference/people"},
     demo_agents=("oracle", "oracle@0.3", "informed@0.5", "memory@6", "depth@2", "depth@1", "forward-all", "random", "silent"),
     role_defaults={Role.SUBJECT: {"temperature": 0.7}, Role.PARTNER: {"temperature": 0.7}},

@@ -107,12 +107,9 @@ def test_a_pipe_that_ends_is_an_interruption(tmp_path: Path) -> None:
     assert len((tmp_path / "mine" / "episodes.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_person_is_no_judge(tmp_path: Path) -> None:
+def test_a_person_is_no_judge_to_be_audited(tmp_path: Path) -> None:
     ended = subprocess.run(
-        [sys.executable, *PROGRAM, "run", "hsii", "--model", "reference/oracle", "--judge", "human"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
+        [sys.executable, *PROGRAM, "audit-judge", "hsii", "--judge", "human"], cwd=tmp_path, capture_output=True, text=True
     )
     assert ended.returncode == 2
-    assert "judge by sheets" in ended.stderr
+    assert "An audit is for models and rules" in ended.stderr

@@ -1,25 +1,23 @@
-"""A person in a model's place: shown the scene, asked in the terminal, one question after the other.
-
-To the rest of the program it is a model, so that its answers are kept in the journal like any reply, with the time each
-took, and a session can be broken off and resumed.
-"""
+"""A person in a model's place at the terminal: shown the scene there, and asked one question after the other."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from sociable.agents.people.person import make_plain_form
 from sociable.core.errors import Interrupted
-from sociable.core.form import PERSON, Form, Question
+from sociable.core.form import PERSON, Question
 from sociable.core.records import Usage, make_storable
-from sociable.core.view import Block, Line, Paragraph, Quotation, Transcript
-from sociable.models.protocol import Reply, Request
+from sociable.core.view import Block, Line, Transcript
+from sociable.models.protocol import Reply, Request, Timing
 
 
-class PersonModel:
+class PersonAtTerminal:
     """The person at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
 
     name = PERSON
@@ -32,25 +30,35 @@ class PersonModel:
         self._keyboard = keyboard
         self._typed = b""
         self._turn = asyncio.Lock()
+        self._case = asyncio.Lock()
         self._shown: dict[str, Sequence[Line]] = {}
         """The lines of each transcript that were shown last, by its title."""
-        self._episodes = (0, 0)
+        self._done = (0, 0)
 
-    def note_progress(self, done: int, total: int) -> None:
-        """Takes note of how many episodes are over, of how many."""
-        self._episodes = done, total
+    def note_progress(self, phase: str, done: int, total: int) -> None:
+        """Takes note of how many items of a phase are over, of how many."""
+        self._done = done, total
+
+    async def begin_case(self, item: str) -> None:
+        """Returns when no other case is under way: a person is asked one from beginning to end."""
+        await self._case.acquire()
+
+    def end_case(self, item: str) -> None:
+        self._case.release()
 
     async def generate(self, request: Request) -> Reply:
         """Raises Interrupted when the person's input ends."""
-        form = request.form() if request.form else _build_plain_form(request)
+        form = request.form() if request.form else make_plain_form(request)
         async with self._turn:
+            shown = time.perf_counter()
             self._forget_what_was_typed_ahead()
-            done, total = self._episodes
+            done, total = self._done
             self._say("")
             self._say(f"── {form.title} ({done} of {total} done; Ctrl-C stops, and sociable resume goes on) ──")
             self._show([part for block in form.blocks for part in self._mark_news(block)])
             answers = [await self._ask(question) for question in form.questions]
-        return Reply(make_storable(form.reply(answers)).strip(), Usage(calls=1))
+            seconds = time.perf_counter() - shown
+        return Reply(make_storable(form.reply(answers)).strip(), Usage(calls=1), timing=Timing(seconds))
 
     def _mark_news(self, block: Block) -> list[Block]:
         """A transcript of which the beginning was shown last time, in two parts; any other block as it is."""
@@ -80,13 +88,23 @@ class PersonModel:
         self._say(question.text)
         for number, choice in enumerate(question.choices, start=1):
             self._say(f"  {number}  {choice}")
+        if question.is_long:
+            self._say("(End with an empty line.)")
         while True:
-            answer = await self._read_line()
-            chosen = _find_choice(answer, question.choices) if question.choices else answer
-            if chosen:
-                return chosen
-            wanted = f"a number from 1 to {len(question.choices)}, or what stands there" if question.choices else "what you say"
-            self._say(f"Please type {wanted}.")
+            answer = await self._read_lines() if question.is_long else await self._read_line()
+            answer = _find_choice(answer, question.choices) or answer
+            problem = question.find_problem(answer)
+            if not problem:
+                return answer
+            wanted = f"Please type a number from 1 to {len(question.choices)}, or what stands there."
+            self._say(wanted if question.choices else "Please type what you say.")
+
+    async def _read_lines(self) -> str:
+        """The lines that are typed up to an empty one."""
+        lines: list[str] = []
+        while line := await self._read_line():
+            lines.append(line)
+        return "\n".join(lines)
 
     async def _read_line(self) -> str:
         """The next line that is typed. Waiting for it can be abandoned, where the system allows."""
@@ -124,9 +142,3 @@ def _find_choice(answer: str, choices: Sequence[str]) -> str | None:
     numbered = choices[int(answer) - 1 : int(answer)] if answer.isdecimal() and int(answer) else []
     begun = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]
     return next((meant[0] for meant in (exact[:1], numbered, begun) if len(meant) == 1), None)
-
-
-def _build_plain_form(request: Request) -> Form:
-    """A form that shows the prompt itself, where nobody wrote another."""
-    blocks = [Quotation(message["role"], message["content"]) for message in request.messages]
-    return Form("What a model would be sent", [*blocks, Paragraph("")], [Question("Your reply, on one line:")])
