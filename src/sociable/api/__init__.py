@@ -12,10 +12,12 @@ if TYPE_CHECKING:
         judges,
         people,
         power,
+        processes,
         runs,
         series,
         tournaments,
         towns,
+        watching,
     )
 
 __all__ = [
@@ -26,10 +28,12 @@ __all__ = [
     "judges",
     "people",
     "power",
+    "processes",
     "runs",
     "series",
     "tournaments",
     "towns",
+    "watching",
 ]
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 import sociable
 from sociable import api
-from sociable.cli import construct, towns
+from sociable.cli import construct, towns, watching
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import Asked, Purpose, make_benchmark_group, read_options
 from sociable.cli.judges import audit_judge, show_cards
@@ -481,6 +481,9 @@ for command in (towns.replay, towns.export, towns.fork, towns.interview):
     app.command()(command)
 app.command("map")(towns.draw_map)
 app.command()(review)
+app.command()(watching.status)
+app.command()(watching.stop)
+app.command("raise")(watching.raise_limit)
 
 
 @app.callback(invoke_without_command=True)

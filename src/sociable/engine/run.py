@@ -29,6 +29,9 @@ from sociable.models.limits import Budget
 EPISODES = "episodes"
 """The name of the phase in which scenarios are played."""
 
+JUDGMENTS = "judgments"
+"""The name of the phase in which judges give their opinions."""
+
 T = TypeVar("T")
 Rec = TypeVar("Rec", bound=BaseModel)
 
@@ -51,6 +54,8 @@ class Run:
     """The looks of a run that ends by rule."""
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
+    counts: Progress | None = None
+    """The live counts of the phase that was begun last."""
 
     @property
     def missing_references(self) -> list[str]:
@@ -68,7 +73,11 @@ class Run:
         missing = self.missing_references
         # A reference that cannot be made now is made on resume; what is judged against it waits as long.
         await self._run_phase(
-            "references", missing, partial(self.study.make_reference, seats=self.seats), self.records.references
+            "references",
+            missing,
+            partial(self.study.make_reference, seats=self.seats),
+            self.records.references,
+            earlier=len(self.study.scenarios) - len(missing),
         )
         self.records.references.arrange(list(self.study.scenarios))
 
@@ -76,16 +85,18 @@ class Run:
         """Plays what is missing or errored."""
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
         completed = {episode.id for episode in self._read_done()}
+        pending = [item for item in all_of_them if make_episode_id(*item) not in completed]
         playing = (self.seats.subject, self.seats.partner, self.seats.opponent)
         people = any(seat.name == PERSON for seat in playing if seat)
         await self._run_phase(
             EPISODES,
-            [(scenario, repeat) for scenario, repeat in all_of_them if make_episode_id(scenario, repeat) not in completed],
+            pending,
             lambda item: self.study.run_episode(*item, self.seats),
             self.records.episodes,
             failed=lambda item, reason: self.study.make_errored_episode(*item, reason),
             # A person is asked one case at a time, from beginning to end.
             at_once=1 if people else self.at_once,
+            earlier=len(all_of_them) - len(pending),
         )
         self.records.episodes.arrange([make_episode_id(scenario, repeat) for scenario, repeat in all_of_them])
 
@@ -106,7 +117,9 @@ class Run:
         async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
             return await study.judge(*item, records.references.find(item[0].scenario))
 
-        await self._run_phase("judgments", list_pending(), work, records.judgments, total=sum(1 for _ in list_pending()))
+        total = sum(1 for _ in list_pending())
+        earlier = sum(task in records.judgments for task in set(order))
+        await self._run_phase(JUDGMENTS, list_pending(), work, records.judgments, total=total, earlier=earlier)
         records.judgments.arrange(list(dict.fromkeys(order)))
 
     async def rate(self) -> None:
@@ -117,11 +130,13 @@ class Run:
         tasks = [
             task for episode in self._read_done() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
         ]
+        pending = [task for task in tasks if task.id not in self.records.rubrics]
         await self._run_phase(
             "ratings",
-            [task for task in tasks if task.id not in self.records.rubrics],
+            pending,
             lambda task: rate(rubric, task.rated, task.seat, prompts, identifier=task.id, episode=task.episode),
             self.records.rubrics,
+            earlier=len(tasks) - len(pending),
         )
         self.records.rubrics.arrange([task.id for task in tasks])
 
@@ -193,15 +208,16 @@ class Run:
         failed: Callable[[T, str], Rec | None] = lambda _item, _reason: None,
         total: int | None = None,
         at_once: int | None = None,
+        earlier: int = 0,
     ) -> None:
         """Works on the items, and appends what becomes of each to ``file``; ``total`` where they cannot be counted."""
         count = len(items) if isinstance(items, Sequence) else total or 0
-        progress = Progress(name, count, changed=self.progress, failures=self.failures)
+        progress = self.counts = Progress(name, count, changed=self.progress, failures=self.failures, earlier=earlier)
         if name == EPISODES and isinstance(self.study, TakesLong):
             progress.measure_under_way = self.study.measure_under_way
         await run_phase(items, work, failed, file, self.budget, progress, at_once=at_once or self.at_once)
 
     def _begin(self, phase: str, total: int) -> Progress:
-        progress = Progress(phase, total, changed=self.progress, failures=self.failures)
+        progress = self.counts = Progress(phase, total, changed=self.progress, failures=self.failures)
         progress.changed(progress)
         return progress
