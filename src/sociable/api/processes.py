@@ -47,7 +47,7 @@ def go_on(folder: str | Path, *, max_cost: float | None = None, arguments: Seque
     status = find_status(path)
     if status.state is State.NO_RUN:
         raise RunFolderError(f"{path} is not a run folder: there is nothing to go on with.")
-    if status.state.is_at_work or is_in_use(path):
+    if status.state.is_at_work:
         raise RunFolderError(f"{path} is in use by another process. Wait until it is done, or stop it: sociable stop {path}")
     limit = [] if max_cost is None else ["--max-cost", repr(max_cost)]
     return start(path, "resume", str(path.resolve()), *limit, *arguments)

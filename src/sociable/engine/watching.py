@@ -1,7 +1,7 @@
 """A run that can be watched: its status is kept, and its estimates are noted as they narrow.
 
-The estimates so far are there to be looked at, and not to stop by: of intervals at 95 % that are looked at thirty times, one leaves
-the true value out far more often than one time in twenty, and whoever stops at the look that pleases may have stopped at that one.
+The estimates so far are there to be looked at, and not to stop by. Of intervals at 95 % that are looked at thirty times, some
+leave the true value out far more often than one time in twenty, and whoever stops when pleased may stop at one of those.
 ``RunSettings.until`` is for that: it fixes its looks beforehand and widens its intervals for them.
 """
 
