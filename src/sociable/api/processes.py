@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sociable.api.series import is_series
 from sociable.api.watching import change_limit, find_status
 from sociable.core.errors import RunFolderError, StorageFailure
 from sociable.core.run_folder import STATUS_FILE, is_in_use, write_atomically
@@ -91,8 +92,9 @@ def _wait(process: subprocess.Popen[bytes], folder: Path, begun: datetime) -> No
     """Takes leave of a process, which would stay in the list of processes, and tells its failure if it could not."""
     code = process.wait()
     status = find_status(folder)
-    # Written since, or by somebody else who has begun meanwhile: then they have the word.
-    if code == 0 or is_in_use(folder) or (status.updated is not None and status.updated >= begun.replace(microsecond=0)):
+    # Written since, or by somebody else who has begun meanwhile: then they have the word. So have the runs of a series.
+    is_told = status.updated is not None and status.updated >= begun.replace(microsecond=0)
+    if code == 0 or is_told or is_in_use(folder) or is_series(folder):
         return
     lines = read_log(folder).strip().splitlines()
     reason = lines[-1].removeprefix("sociable: ") if lines else f"The process ended with code {code} and said nothing."

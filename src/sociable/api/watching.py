@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,9 @@ from sociable.engine.status import SECONDS_BETWEEN_SIGNS, State, Status, read_st
 
 RUNS = "runs"
 """The name of the phase of a folder of several runs: its items are its runs."""
+
+DEEPEST = 3
+"""Levels of folders that are looked into for runs."""
 
 _LONGEST_SILENCE = timedelta(seconds=6 * SECONDS_BETWEEN_SIGNS)
 """The age of the last sign after which a run of another host counts as gone."""
@@ -91,6 +95,7 @@ def _sum_up(path: Path) -> Status:
         under_way=sum(each.state.is_at_work for each in begun),
         usage=sum((each.usage for each in begun), Usage()),
         spend=sum(each.spend for each in begun),
+        limit=_find_limit(path),
         calls_a_minute=sum(each.calls_a_minute for each in begun),
         failures=at_work.failures if at_work else {},
         pid=at_work.pid if at_work else 0,
@@ -98,6 +103,15 @@ def _sum_up(path: Path) -> Status:
         begun=min((each.begun for each in begun if each.begun), default=None),
         updated=max((each.updated for each in begun if each.updated), default=None),
     )
+
+
+def _find_limit(path: Path) -> float | None:
+    """The limit in US dollars that the runs of a series share, if there is one."""
+    with contextlib.suppress(RunFolderError):
+        shared = read_series(path)[1].get("tournament")
+        limit = shared.get("max_cost") if isinstance(shared, dict) else None
+        return limit if isinstance(limit, int | float) else None
+    return None
 
 
 def _list_runs(path: Path) -> list[Path]:
@@ -109,31 +123,27 @@ def _list_runs(path: Path) -> list[Path]:
 
 
 def list_statuses(folders: Sequence[str | Path]) -> Iterator[tuple[Path, Status]]:
-    """The status of every run, audit and series in and below the folders; a series comes before its runs.
+    """The status of every run, audit and series in the folders and up to ``DEEPEST`` below; a series comes before its runs.
 
     Raises InputError for a folder that is not there.
     """
     for path in map(Path, folders):
         if not path.is_dir():
             raise InputError(f"{path}: no such folder. Name a run folder, or a folder with runs in it.")
-        yield from _walk(path)
+        yield from _walk(path, DEEPEST)
 
 
-def _walk(path: Path) -> Iterator[tuple[Path, Status]]:
-    if is_series(path):
-        yield path, find_status(path)
-        inside = [each for each in _list_runs(path) if each.is_dir()]
-    elif (status := find_status(path)).state is not State.NO_RUN:
+def _walk(path: Path, depth: int) -> Iterator[tuple[Path, Status]]:
+    if not os.access(path, os.R_OK | os.X_OK):
+        return
+    status = find_status(path)
+    if status.state is not State.NO_RUN:
         yield path, status
-        return
-    else:
-        with contextlib.suppress(OSError):
-            inside = sorted(each for each in path.iterdir() if each.is_dir() and not each.is_symlink() and each.name[0] != ".")
-            for each in inside:
-                yield from _walk(each)
-        return
-    for each in inside:
-        yield each, find_status(each)
+        if is_series(path):
+            yield from ((each, find_status(each)) for each in _list_runs(path) if each.is_dir())
+    elif depth:
+        for each in sorted(each for each in path.iterdir() if each.is_dir() and not each.is_symlink() and each.name[0] != "."):
+            yield from _walk(each, depth - 1)
 
 
 def stop(folder: str | Path) -> None:

@@ -202,6 +202,8 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
         except OSError:
             return None
         try:
+            if not taken.is_file():
+                raise OSError("it is no file")
             with taken.open("rb") as stream:
                 control = Control.model_validate_json(stream.read(LARGEST_CONTROL_BYTES))
             self._remark = ""
@@ -219,6 +221,9 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
                 self._change_limit(control.max_cost)
             except SociableError as problem:
                 self._remark = str(problem)
+            else:
+                if self._budget.stopped:
+                    self._remark = "The limit is noted; the run was stopping by then, and must be resumed."
         if control.stop:
             self._budget.interrupt()
 
