@@ -234,7 +234,7 @@ def test_estimates_narrow_as_a_run_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 JUDGED = {"partner": "reference/heuristic", "judges": "reference/rule"}
-WHOLE = {"hsii": {**JUDGED, "reference": "reference/oracle"}, "agentsense": JUDGED, "anteval-iep": JUDGED, "stss": {}}
+WHOLE = {"hsii": {**JUDGED, "reference": "reference/oracle"}, "anteval-iep": JUDGED, "stss": {}}
 
 
 @pytest.mark.parametrize("benchmark", WHOLE)
@@ -315,3 +315,13 @@ def test_a_run_some_of_whose_episodes_are_missing_is_not_finished(tmp_path: Path
     found = watching.find_status(folder)
     assert found.state is State.UNFINISHED
     assert "have not been played" in found.reason
+
+
+def test_an_audit_of_judges_says_how_far_it_is_too(tmp_path: Path) -> None:
+    folder = tmp_path / "audit"
+    sociable.audit_judges("hsii", ["reference/rule"], kinds=["pair"], known=4, out=folder)
+    found = watching.find_status(folder)
+    assert (found.state, found.phase, found.done) == (State.FINISHED, "pair", found.total)
+    assert found.total > 0
+    (folder / STATUS_FILE).unlink()
+    assert watching.find_status(folder).state is State.FINISHED

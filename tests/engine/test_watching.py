@@ -49,7 +49,7 @@ def wait_for(folder: Path, met: Callable[[Status], bool]) -> Status:
 
 def settings_for(server: Any, **more: Any) -> Any:
     model = f"openai-compatible/social@{server.url}"
-    return make_settings("hsii", None, model=model, limit=40, max_connections=3, options={"stages": "1,2"}, **more)
+    return make_settings("hsii", None, model=model, limit=24, max_connections=3, options={"stages": "1,2"}, **more)
 
 
 def count_calls(folder: Path) -> int:
