@@ -743,6 +743,7 @@ def test_runs_are_listed_with_their_states(tmp_path: Path, capsys: pytest.Captur
     shown = "".join(capsys.readouterr().out.split())
     assert "failed" in shown
     assert "[red]Wrong" in shown
+    assert "Goonwith:sociableresume" in shown
     assert "\x1b[2J" not in shown
     for arguments, told in (
         (("status", tmp_path / "nowhere"), "no such folder"),

@@ -25,7 +25,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 from sociable.core.errors import CostLimitReached, Interrupted, SociableError, StorageFailure
 from sociable.core.records import Estimate, Record, Usage
 from sociable.core.run_folder import CONTROL_FILE, STATUS_FILE, write_atomically
-from sociable.engine.phases import Progress
+from sociable.engine.phases import Progress, UnderWay
 from sociable.models.limits import Budget
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -88,6 +88,10 @@ class Status(Record):
     total: int = 0
     errored: int = 0
     under_way: int = 0
+    shares_done: float = 0.0
+    """The shares of what is under way that are done, added up, where that takes long and can be told."""
+    place: str = ""
+    """Where the one stands that is farthest behind: a day and a time in a town."""
     usage: Usage = Usage()
     spend: float = 0.0
     limit: float | None = None
@@ -242,6 +246,8 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
         budget, counts = self._budget, self._find_progress()
         # Other threads may add to what is counted here: it is copied in one step.
         usage = sum(list(budget.usage.values()), Usage())
+        at_work = counts if state.is_at_work else None
+        long = at_work.measure_under_way() if at_work and at_work.measure_under_way else UnderWay(0.0, "")
         kinds = Counter(dict(counts.failures) if counts else {}).most_common(MOST_KINDS)
         if budget.stopped and state.is_at_work:
             reason = _describe_stop(budget.stopped)
@@ -253,7 +259,9 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
             done=counts.earlier + counts.done if counts else 0,
             total=counts.earlier + counts.total if counts else 0,
             errored=counts.errored if counts else 0,
-            under_way=max(0, counts.begun - counts.done) if counts and state.is_at_work else 0,
+            under_way=max(0, at_work.begun - at_work.done) if at_work else 0,
+            shares_done=round(long.done, 4),
+            place=long.words,
             usage=usage,
             spend=round(budget.spent, 6),
             limit=budget.limit,
