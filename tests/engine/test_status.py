@@ -14,7 +14,7 @@ import pytest
 import sociable
 from sociable.api import watching
 from sociable.api.series import write_series
-from sociable.core.errors import CostLimitReached, EndpointUnusable, InputError, RunFolderError
+from sociable.core.errors import CostLimitReached, EndpointUnusable, InputError, RunFolderError, RunStopped
 from sociable.core.records import Estimate, Usage
 from sociable.core.run_folder import CONTROL_FILE, STATUS_FILE, RunFolder, hold_lock, is_in_use
 from sociable.engine import status as status_module
@@ -94,7 +94,7 @@ async def test_nothing_is_written_while_nothing_changes(listener: Listener) -> N
 @pytest.mark.parametrize(
     ("error", "state", "reason"),
     [
-        (CostLimitReached("The limit."), State.STOPPED, "cost limit: The limit."),
+        (CostLimitReached("The limit."), State.STOPPED, "The limit."),
         (EndpointUnusable("Wrong key."), State.FAILED, "Wrong key."),
         (ZeroDivisionError("by zero"), State.FAILED, "bug: ZeroDivisionError: by zero"),
         (KeyboardInterrupt(), State.STOPPED, "Interrupted at once; calls under way were given up."),
@@ -102,9 +102,11 @@ async def test_nothing_is_written_while_nothing_changes(listener: Listener) -> N
 )
 async def test_how_it_ended(listener: Listener, error: BaseException, state: State, reason: str) -> None:
     with pytest.raises(type(error)), listener.keep():
+        if isinstance(error, RunStopped):
+            listener.budget.stop(error)
         raise error
     assert (listener.find().state, listener.find().reason) == (state, reason)
-    assert listener.find().is_at_its_limit == isinstance(error, CostLimitReached)
+    assert listener.find().is_at_limit == isinstance(error, CostLimitReached)
 
 
 async def test_a_word_is_obeyed_once_and_removed(listener: Listener) -> None:
@@ -149,6 +151,9 @@ async def test_a_word_to_an_earlier_process_is_not_for_this_one(tmp_path: Path) 
     (tmp_path / CONTROL_FILE).write_text('{"stop": true}')
     with hold_lock(tmp_path):
         assert not (tmp_path / CONTROL_FILE).exists()
+    (tmp_path / CONTROL_FILE).mkdir()
+    with hold_lock(tmp_path):
+        pass
 
 
 async def test_what_is_said_in_two_words_is_one(listener: Listener) -> None:

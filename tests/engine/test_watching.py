@@ -113,7 +113,7 @@ def test_a_limit_is_raised_whether_the_run_is_at_work_or_stopped(server: Any, tm
     prices = {"openai-compatible/social": Price(input=1.0, output=0.0)}
     processes.begin(settings_for(server, max_cost=0.01, prices=prices), folder)
     status = wait_for(folder, lambda status: status.state is State.STOPPED)
-    assert status.is_at_its_limit
+    assert status.is_at_limit
     assert 0 < status.spend <= status.limit == 0.01
     share = status.done / status.total
     assert 0 < share < 0.5

@@ -188,14 +188,14 @@ def _acquire_lock(path: Path) -> filelock.BaseFileLock:
     lock = filelock.FileLock(path / ".lock")
     try:
         lock.acquire(timeout=PATIENCE_SECONDS)
-        # A word to an earlier process is not for this one.
-        (path / CONTROL_FILE).unlink(missing_ok=True)
     except filelock.Timeout:
         raise RunFolderError(
             f"{path} is in use by another process. Wait until it is done, or end that process; then try again."
         ) from None
     except OSError as error:
         raise StorageFailure(f"Cannot lock {path}: {error}. The folder must be writable; nothing in it was changed.") from error
+    with contextlib.suppress(OSError):  # a word to an earlier process is not for this one
+        (path / CONTROL_FILE).unlink()
     return lock
 
 

@@ -80,6 +80,8 @@ class Status(Record):
     state: State
     reason: str = ""
     """Why it stopped or failed."""
+    is_at_limit: bool = False
+    """Whether it ended because the next call might have cost more than the limit."""
     remark: str = ""
     """What could not be done of that which was last asked of it."""
     phase: str = ""
@@ -103,14 +105,6 @@ class Status(Record):
     begun: AwareDatetime | None = None
     updated: AwareDatetime | None = None
     history: tuple[EstimatesSoFar, ...] = ()
-
-    @property
-    def is_at_its_limit(self) -> bool:
-        """Whether the limit of what may be spent ended it."""
-        return self.reason.startswith(_AT_LIMIT)
-
-
-_AT_LIMIT = "cost limit: "
 
 
 class Control(Record):
@@ -250,10 +244,11 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
         long = at_work.measure_under_way() if at_work and at_work.measure_under_way else UnderWay(0.0, "")
         kinds = Counter(dict(counts.failures) if counts else {}).most_common(MOST_KINDS)
         if budget.stopped and state.is_at_work:
-            reason = _describe_stop(budget.stopped)
+            reason = str(budget.stopped)
         return Status(
             state=state,
             reason=reason,
+            is_at_limit=isinstance(budget.stopped, CostLimitReached),
             remark=self._remark,
             phase=counts.phase if counts else "",
             done=counts.earlier + counts.done if counts else 0,
@@ -288,16 +283,12 @@ def _describe_end(error: BaseException | None) -> tuple[State, str]:
     if error is None:
         return State.FINISHED, ""
     if isinstance(error, Interrupted | CostLimitReached):
-        return State.STOPPED, _describe_stop(error)
+        return State.STOPPED, str(error)
     if isinstance(error, SociableError):
         return State.FAILED, str(error)
     if isinstance(error, Exception):
         return State.FAILED, f"bug: {type(error).__name__}: {error}"
     return State.STOPPED, "Interrupted at once; calls under way were given up."
-
-
-def _describe_stop(error: Exception) -> str:
-    return f"{_AT_LIMIT}{error}" if isinstance(error, CostLimitReached) else str(error)
 
 
 def _now() -> datetime:
