@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 import sociable
-
 from sociable.agents.people.desk import Desk, Link, OpenQuestion
 from sociable.core.errors import InputError
 from sociable.core.form import Form
