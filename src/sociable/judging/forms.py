@@ -5,24 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from sociable.core.form import Form, Question
-from sociable.core.view import Callout, Quotation
+from sociable.core.form import Form, Question, make_prompt_form
 from sociable.models.protocol import ChatMessage
 
 MakeForm = Callable[[Sequence[ChatMessage]], Form]
 """Makes the form for a question that is asked in these messages."""
 
 NONE = "none"
-_LABELS = {"system": "Instructions", "user": "What is to be judged"}
-_HINT = "This is what a model is sent. What it says about JSON is not for you: answer in the fields."
 _REASON = Question("Why? (may be left out)", is_long=True, may_be_empty=True)
 _YES_NO = ("yes", "no")
 _SIDES = ("the first is better", "the second is better", "neither is better")
 
 
 def _make_form(messages: Sequence[ChatMessage], questions: Sequence[Question], reply: Callable[[Sequence[str]], str]) -> Form:
-    shown = [Quotation(_LABELS.get(message["role"], message["role"]), message["content"]) for message in messages]
-    return Form("You are a judge", [*shown, Callout(_HINT)], questions, reply)
+    return make_prompt_form("You are a judge", messages, questions, reply)
 
 
 def _write(reason: str, **fields: object) -> str:
