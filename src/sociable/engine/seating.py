@@ -108,4 +108,4 @@ def share_seat(seat: Seat, people: Model, names: frozenset[str]) -> Seat:
     """The seat, with people in the places of these ``names``."""
     if seat.model is None or not names or seat.role in (Role.JUDGE, Role.REFERENCE):
         return seat
-    return replace(seat, model=SharedSeat(seat.model, people, names))
+    return replace(seat, model=SharedSeat(seat.model, people, names), people=names)
