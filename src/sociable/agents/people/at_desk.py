@@ -61,7 +61,8 @@ class PeopleAtDesk:
         self._look_on()
         answered = self._waiting[identifier] = asyncio.get_running_loop().create_future()
         try:
-            self._desk.put(identifier, Place(scope.item, scope.role, scope.participant), form)
+            # What one participant is asked for several purposes is asked at one place.
+            self._desk.put(identifier, Place(scope.item, scope.role, scope.participant.partition("|")[0]), form)
             # It may have been given to a run that ended before it could take it.
             answer = self._desk.find_answer(identifier) or await answered
         finally:
