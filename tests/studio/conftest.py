@@ -15,6 +15,8 @@ import pytest
 
 from sociable.api import runs
 from sociable.engine.registry import find_benchmark
+from sociable.studio.index import Index, choose_place
+from sociable.studio.indexing import update_index
 from sociable.studio.server import StudioServer
 
 if TYPE_CHECKING:
@@ -118,6 +120,7 @@ def runs_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             demo = find_benchmark(benchmark).demo
             runs.run(benchmark, f"reference/{agent}", out=folder / f"{benchmark}-{agent}", limit=6, **demo)
     runs.report(folder / "hsii-oracle")
+    update_index(Index(choose_place(folder.resolve())), folder.resolve())
     return folder
 
 

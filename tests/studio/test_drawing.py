@@ -34,7 +34,16 @@ from .conftest import HOSTILE, Asked
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PATHS = ["/"]
+EPISODE = "run=hsii-oracle&episode=a-duck-in-period-three:6%230"
+PATHS = [
+    "/",
+    "/episodes",
+    "/run?run=agentsense-oracle",
+    f"/episode?{EPISODE}",
+    f"/beside?{EPISODE}&other=hsii-random",
+    f"/calls?{EPISODE}",
+    "/nowhere",
+]
 """The pages that are looked at, on the runs of the fixture ``runs_folder``."""
 
 EVERYTHING = " ".join(HOSTILE)
@@ -83,7 +92,7 @@ def test_pages_are_for_everyone(
 ) -> None:
     page = open_page(studio, path, width=width, dark=dark)
     assert_accessible(page)
-    assert page.said == []  # type: ignore[attr-defined]
+    assert [each for each in page.said if "404" not in each] == []  # type: ignore[attr-defined]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
 

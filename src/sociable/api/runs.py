@@ -206,11 +206,15 @@ def score(folder: str | Path) -> RunResult:
             return _make_result(opened, locked, run_.records)
 
 
-def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
-    """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``."""
+def load_result(folder: str | Path, *, scored: bool = True, lenient: bool = False) -> RunResult:
+    """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``.
+
+    ``lenient``: to look at single records of a large or damaged run; each is checked when it is read.
+    """
     opened_folder = RunFolder.open(Path(folder), lock=False)
     opened = reopen_study(opened_folder, only_read=True)
-    return _make_result(opened, opened_folder, RunRecords.open(opened_folder.path, opened.study), scored=scored)
+    records = RunRecords.open(opened_folder.path, opened.study, lenient=lenient)
+    return _make_result(opened, opened_folder, records, scored=scored)
 
 
 def _make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
