@@ -34,11 +34,11 @@ from .conftest import HOSTILE, Asked
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-EPISODE = "run=hsii-oracle&episode=a-duck-in-period-three:6%230"
+EPISODE = "run=hsii-oracle&episode=eighteen-souls-to-caucal:7%230"
 PATHS = [
     "/",
     "/episodes",
-    "/run?run=agentsense-oracle",
+    "/run?run=hsii-oracle",
     f"/episode?{EPISODE}",
     f"/beside?{EPISODE}&other=hsii-random",
     f"/calls?{EPISODE}",
@@ -84,9 +84,8 @@ def test_nothing_foreign_runs(hostile: Asked, open_page: Callable[..., Page]) ->
     assert page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 1, 0]
 
 
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("dark", [False, True])
 def test_pages_are_for_everyone(
     studio: Asked, open_page: Callable[..., Page], assert_accessible: Callable[[Page], None], path: str, width: int, dark: bool
 ) -> None:

@@ -19,6 +19,8 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
+from sociable.core.records import make_storable
+
 VERSION = 1
 """The layout of the index, counted; one of another version is made anew."""
 
@@ -139,6 +141,7 @@ class Filters:
     topic: str = ""
     """The topic or the cluster, or part of one."""
     metric: str = ""
+    """The metric that ``low`` and ``high`` are about; without it they mean nothing."""
     low: float | None = None
     high: float | None = None
     failure: Failure | None = None
@@ -296,15 +299,14 @@ def _make_conditions(filters: Filters) -> tuple[str, dict[str, Any]]:
         ("run", "r.name = :run"),
         ("benchmark", "r.benchmark = :benchmark"),
         ("metric", "1"),
-        ("low", "m.value >= :low"),
-        ("high", "m.value <= :high"),
+        *((("low", "m.value >= :low"), ("high", "m.value <= :high")) if filters.metric else ()),
     ):
         if (value := getattr(filters, name)) not in ("", None):
             conditions.append(condition)
-            values[name] = value
+            values[name] = make_storable(value) if isinstance(value, str) else value
     if filters.topic:
         conditions.append("(e.topic LIKE :topic ESCAPE '\\' OR e.cluster LIKE :topic ESCAPE '\\')")
-        quoted = filters.topic.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        quoted = make_storable(filters.topic).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         values["topic"] = f"%{quoted}%"
     if filters.failure:
         asked = _FAILED.values() if filters.failure is Failure.ANY else [_FAILED[filters.failure]]
@@ -319,7 +321,7 @@ def _make_conditions(filters: Filters) -> tuple[str, dict[str, Any]]:
 
 def _quote_words(text: str) -> str:
     """A question to the index of texts in which no sign of the user's means anything."""
-    return " ".join(f'"{word}"*' for word in text.replace('"', " ").replace("\0", " ").split())
+    return " ".join(f'"{word}"*' for word in make_storable(text).replace('"', " ").replace("\0", " ").split())
 
 
 def _make_run_row(*values: Any) -> RunRow:

@@ -50,7 +50,7 @@ def update_index(index: Index, folder: Path, is_stopped: Callable[[], bool] = la
     """Brings the index up to what is in the record files. Returns whether anything had changed."""
     changed = False
     with index.connect() as database:
-        paths = {name_run(folder, path): path for path in find_run_folders(folder)}
+        paths = {make_storable(name_run(folder, path)): path for path in find_run_folders(folder)}
         known = {name for (name,) in database.execute("SELECT name FROM runs")}
         for name in known - paths.keys():
             database.execute("DELETE FROM runs WHERE name = ?", (name,))
@@ -102,6 +102,11 @@ def _begin(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("COMMIT")
 
 
+def _make_storable(*values: Any) -> list[Any]:
+    """The values as a database takes them: JSON can hold halves of characters, and numbers of any size."""
+    return [make_storable(each) if isinstance(each, str) else each for each in values]
+
+
 def _stamp(path: Path) -> list[int] | None:
     """What changes when a file does; None where there is none."""
     try:
@@ -129,7 +134,7 @@ def _read_manifest(database: sqlite3.Connection, run: int, path: Path, state: St
         state["data"] = json.dumps([manifest["benchmark"], manifest["version"], manifest["digests"]], sort_keys=True)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         return [f"manifest.json cannot be read: {error!r}. Restore it from a copy."]
-    database.execute("UPDATE runs SET benchmark = ?, model = ?, created = ?, planned = ? WHERE id = ?", (*values, run))
+    database.execute("UPDATE runs SET benchmark = ?, model = ?, created = ?, planned = ? WHERE id = ?", _make_storable(*values, run))
     return []
 
 
@@ -167,7 +172,7 @@ def _store_episode(database: sqlite3.Connection, run: int, line: bytes) -> bool:
     """Puts one record into the index, in place of an earlier one of the same id. Returns whether it is one."""
     try:
         record = json.loads(line)
-        identifier, scenario, cluster = (str(record[name]) for name in ("id", "scenario", "cluster"))
+        identifier, scenario, cluster = (make_storable(str(record[name])) for name in ("id", "scenario", "cluster"))
         turns = [turn for turn in record.get("turns") or [] if isinstance(turn, dict)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
@@ -180,7 +185,7 @@ def _store_episode(database: sqlite3.Connection, run: int, line: bytes) -> bool:
     stored = database.execute(
         "INSERT INTO episodes (run, episode, scenario, cluster, topic, turns, agent_failure, instrument_failure, run_failure) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [make_storable(value) if isinstance(value, str) else value for value in row],
+        _make_storable(*row),
     )
     database.execute("INSERT INTO texts (rowid, text) VALUES (?, ?)", (stored.lastrowid, make_storable(_collect_prose(record))))
     return True
@@ -347,7 +352,7 @@ def _store_scores(
     for metric, *_ in scores:
         if len(metrics) < METRICS_INDEXED and "/" not in metric and metric not in metrics:
             metrics.append(metric)
-    values = [(metric, episode, value) for metric, value, *_ in scores if value is not None and metric in metrics]
+    values = [_make_storable(metric, episode, value) for metric, value, *_ in scores if value is not None and metric in metrics]
     database.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?, ?)", values)
 
 
@@ -415,11 +420,11 @@ class Indexer:
     def _work(self) -> None:
         pause = 0.0
         while not self._stopped.wait(pause):
-            started = time.perf_counter()
+            started = time.thread_time()
             try:
                 update_index(self._index, self._folder, self._stopped.is_set)
                 self.problem = ""
             except (OSError, sqlite3.Error) as error:
                 self.problem = f"The list may be out of date: {self._index.path} cannot be written ({error})."
             # However large the folder, the index takes a small part of one core.
-            pause = max(SECONDS_BETWEEN_LOOKS, 5 * (time.perf_counter() - started))
+            pause = max(SECONDS_BETWEEN_LOOKS, 5 * (time.thread_time() - started))

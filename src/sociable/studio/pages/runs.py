@@ -115,7 +115,7 @@ def _list_details(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Digests", "\n".join(f"{name}: {digest}" for name, digest in (manifest.get("digests") or {}).items())
 
 
-_STYLE_DIGEST = re.compile(rb"style-src '(sha256-[A-Za-z0-9+/]{43}=)'")
+_STYLE_DIGEST = re.compile(rb"style-src (?:'|&#39;)(sha256-[A-Za-z0-9+/]{43}=)(?:'|&#39;)")
 
 
 def show_report(request: Request) -> Response:
