@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -121,7 +123,15 @@ def test_a_form_of_our_own_is_taken(faulty: Asked) -> None:
 
 
 def test_a_form_that_is_too_large_is_refused(faulty: Asked) -> None:
-    assert faulty.post("/take", {"a": "b" * (application.LARGEST_FORM_BYTES + 1)}).status == 413
+    access, connection = faulty.server.access, http.client.HTTPConnection("127.0.0.1", faulty.server.port, timeout=10)
+    headers = {
+        "Cookie": f"{access.cookie}={access.token}",
+        "Origin": faulty.server.url,
+        "Content-Length": str(application.LARGEST_FORM_BYTES + 1),
+    }
+    with contextlib.closing(connection):
+        connection.request("POST", "/take", headers=headers)
+        assert connection.getresponse().status == 413
 
 
 @pytest.mark.parametrize(

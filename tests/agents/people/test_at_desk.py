@@ -65,7 +65,9 @@ def sit(
     asked: dict[str, list[OpenQuestion]] = {link.person: [] for link in links}
     until = time.monotonic() + PATIENCE_SECONDS
     while process.poll() is None:
-        assert time.monotonic() < until, f"the run does not end; {desk.list_waiting()}, {desk.read_run()}, {desk.list_places(links[0])}"
+        assert time.monotonic() < until, (
+            f"the run does not end; {desk.list_waiting()}, {desk.read_run()}, {desk.list_places(links[0])}"
+        )
         for link in links:
             if question := desk.find_open_question(link):
                 desk.answer(link, question.id, answer(question.form))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.api.runs import rehearse_scenario
+from sociable.api.cases import rehearse_scenario
 from sociable.core.form import Form, Question
 from sociable.core.form_json import read_form, write_form
 from sociable.core.view import Paragraph
