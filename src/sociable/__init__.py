@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sociable.api.power import plan_power
     from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
     from sociable.api.tournaments import duel
+    from sociable.core.form import PeopleAt
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
@@ -34,6 +35,7 @@ _MODULES = {
     "api.power": ("plan_power",),
     "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
     "api.tournaments": ("duel",),
+    "core.form": ("PeopleAt",),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),
     "engine.settings": ("RunSettings",),
@@ -50,6 +52,7 @@ __all__ += [
     "Metric",
     "Metrics",
     "Model",
+    "PeopleAt",
     "RunResult",
     "RunSettings",
     "ScriptedModel",

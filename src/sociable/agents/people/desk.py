@@ -52,7 +52,9 @@ CREATE TABLE IF NOT EXISTS questions (
     form TEXT NOT NULL, asked REAL NOT NULL, is_waiting INTEGER NOT NULL, shown REAL, draft TEXT,
     answers TEXT, answered REAL, seconds REAL, link INTEGER REFERENCES links
 );
-CREATE INDEX IF NOT EXISTS waiting ON questions (item, role, participant) WHERE answers IS NULL;
+CREATE INDEX IF NOT EXISTS places_of ON places (link);
+CREATE INDEX IF NOT EXISTS waiting ON questions (item, role, participant) WHERE answers IS NULL AND is_waiting;
+CREATE INDEX IF NOT EXISTS answered ON questions (answered) WHERE answers IS NOT NULL AND is_waiting;
 CREATE TABLE IF NOT EXISTS run (
     one INTEGER PRIMARY KEY CHECK (one = 1), beat REAL NOT NULL, phase TEXT NOT NULL, done INTEGER NOT NULL,
     total INTEGER NOT NULL
@@ -375,7 +377,8 @@ class Desk(AbstractContextManager["Desk"]):
         rows = self._execute(
             "SELECT id, item, role, participant, form, asked, shown, draft FROM questions"
             " JOIN places USING (item, role, participant)"
-            " WHERE places.link = ? AND answers IS NULL AND is_waiting ORDER BY number LIMIT 1",
+            # The plus keeps SQLite from going through all questions in their order.
+            " WHERE places.link = ? AND answers IS NULL AND is_waiting ORDER BY +number LIMIT 1",
             link.id,
         )
         return rows[0] if rows else None
