@@ -232,9 +232,11 @@ class Desk(AbstractContextManager["Desk"]):
         """The answers to questions that have not been taken away since."""
         return self._select_answers("is_waiting")
 
-    def count_players(self) -> int:
-        """The number of open links that may play, and do not only judge."""
-        return int(self._execute("SELECT count(*) FROM links WHERE is_open AND role != 'judge'")[0][0])
+    def count_playable(self, seats: int) -> int:
+        """The number of cases for which there are people, where each needs so many: those who only judge do not count."""
+        rows = self._execute("SELECT several, count(*) FROM links WHERE is_open AND role != 'judge' GROUP BY several")
+        found = dict(rows)
+        return int(found.get(1, 0) + found.get(0, 0) // seats)
 
     # The people's side.
 
