@@ -134,7 +134,9 @@ def _read_manifest(database: sqlite3.Connection, run: int, path: Path, state: St
         state["data"] = json.dumps([manifest["benchmark"], manifest["version"], manifest["digests"]], sort_keys=True)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         return [f"manifest.json cannot be read: {error!r}. Restore it from a copy."]
-    database.execute("UPDATE runs SET benchmark = ?, model = ?, created = ?, planned = ? WHERE id = ?", _make_storable(*values, run))
+    database.execute(
+        "UPDATE runs SET benchmark = ?, model = ?, created = ?, planned = ? WHERE id = ?", _make_storable(*values, run)
+    )
     return []
 
 
