@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
     from sociable.api.judges import audit_judges
+    from sociable.api.leaderboard import leaderboard
     from sociable.api.power import plan_power
     from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
     from sociable.api.tournaments import duel
@@ -31,6 +32,7 @@ _MODULES = {
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
     "api.judges": ("audit_judges",),
+    "api.leaderboard": ("leaderboard",),
     "api.power": ("plan_power",),
     "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
     "api.tournaments": ("duel",),
@@ -58,7 +60,7 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "plan_power", "report"]
+__all__ += ["compare", "demo", "duel", "estimate", "judge", "leaderboard", "load_result", "load_study", "plan_power", "report"]
 __all__ += ["resume", "run", "score"]
 
 

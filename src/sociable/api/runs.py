@@ -48,7 +48,7 @@ from sociable.engine.study import AnyStudy, Referenced
 from sociable.models.journal import JournalledModel
 from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
-from sociable.reports.comparison import compare_runs, find_differences
+from sociable.reports.comparison import compare_runs, compare_several, find_differences
 from sociable.reports.documents import list_warnings, make_run_document
 from sociable.reports.headroom import warn_of_ceilings
 
@@ -280,23 +280,29 @@ def make_report_document(runs: Runs) -> Document:
     return make_run_document(find_benchmark(names.pop()), results)
 
 
-def compare(
-    first: str | Path | RunResult, second: str | Path | RunResult, *, anyway: bool = False, out: str | Path | None = None
-) -> Document:
-    """Compares two runs, paired, on the cases both reached, metric by metric. Shows the cases that one wins and the other loses.
+def compare(*runs: str | Path | RunResult, anyway: bool = False, out: str | Path | None = None) -> Document:
+    """Compares two or more runs, paired, on the cases both reached, metric by metric. Of two it shows the cases one wins.
 
-    ``out`` is where it is written as HTML, with those cases in full.
+    Of more than two every pair is compared, and p-values are corrected for all metrics of all pairs. ``out`` is where it is
+    written as HTML, with the cases that two runs differ in, in full.
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
     """
-    one, other = load_results([first, second])
-    different = find_differences(one, other)
-    if different and not anyway:
+    if len(runs) < 2:
+        raise InputError("A comparison needs two runs or more: name their folders.")
+    one, *others = results = load_results(runs)
+    found = [(other, different) for other in others if (different := find_differences(one, other))]
+    if found and not anyway:
         raise InputError(
-            f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(different)}. "
-            "Run one again with the settings of the other, or say --anyway."
+            " ".join(
+                f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(it)}." for other, it in found
+            )
+            + " Run one again with the settings of the other, or say --anyway."
         )
-    contrast = find_benchmark(one.manifest["benchmark"]).load_views().contrast(one, other)
-    return write_document(compare_runs(one, other, different, contrast), out)
+    different = list(dict.fromkeys(each for _, it in found for each in it))
+    if len(results) > 2:
+        return write_document(compare_several(results, different), out)
+    contrast = find_benchmark(one.manifest["benchmark"]).load_views().contrast(one, others[0])
+    return write_document(compare_runs(one, others[0], different, contrast), out)
 
 
 def rehearse_scenario(

@@ -16,6 +16,7 @@ from sociable.cli import construct, towns
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import Asked, Purpose, make_benchmark_group, read_options
 from sociable.cli.judges import audit_judge, show_cards
+from sociable.cli.leaderboard import leaderboard
 from sociable.cli.new import new_app
 from sociable.cli.output import (
     complain,
@@ -343,13 +344,15 @@ def report(
 
 @app.command()
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another run folder.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="A B ...", help="Run folders of one benchmark, two or more.")],
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
     out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
 ) -> None:
-    """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
-    print_whole(api.runs.compare(first, second, anyway=anyway, out=out), out)
+    """Compare runs, every two on the cases both reached; of two, show the cases one wins and the other loses."""
+    print_whole(api.runs.compare(*folders, anyway=anyway, out=out), out)
+
+
+app.command()(leaderboard)
 
 
 def _estimate(asked: Asked) -> None:

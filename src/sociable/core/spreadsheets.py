@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """The text in a form that no spreadsheet runs: a model may have written it."""
+    """The text in a form that no spreadsheet runs: a model may have written it. A number is none, below 0 either."""
+    if re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?", text):
+        return text
     return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 
