@@ -14,7 +14,7 @@ from sociable.core.view import Document
 from sociable.engine.registry import find_benchmark
 from sociable.engine.settings import strip_endpoint
 from sociable.reports.leaderboard import make_leaderboard, make_leaderboard_csv
-from sociable.reports.standings import Standings, arrange_runs
+from sociable.reports.standings import Listed, Standings, arrange_runs
 
 NAME = "leaderboard"
 
@@ -50,23 +50,26 @@ def write_leaderboard(folders: Sequence[Path], out: Path) -> Document:
 
 def load_standings(folders: Sequence[Path]) -> Standings:
     """The runs in these folders; each once, however often it is named."""
-    runs, planned = {}, []
-    for folder, benchmark, model in _list_runs(folders):
-        if (folder / "manifest.json").exists() or not benchmark:
-            run = load_result(folder, scored=(folder / "scores.json").exists())
-            runs[folder.resolve()] = (find_benchmark(run.manifest["benchmark"]), run)
-        else:
-            planned.append((benchmark, model))
-    return arrange_runs(list(runs.values()), planned)
+    return arrange_runs(list({folder.resolve(): listed for folder, listed in _list_runs(folders)}.values()))
 
 
-def _list_runs(folders: Sequence[Path]) -> Iterator[tuple[Path, str, str]]:
-    """(folder, benchmark, model) of every run; the last two are known only where a folder of several runs tells them."""
+def _list_runs(folders: Sequence[Path]) -> Iterator[tuple[Path, Listed]]:
     for path in folders:
         if not is_series(path):
-            yield path, "", ""
+            yield path, _read(path)
             continue
         if is_tournament(path):
             raise InputError(f"{path} holds a tournament, which rates its models itself: sociable report {path}")
-        for name, settings in read_series(path)[0].items():
-            yield path / name, settings.benchmark, strip_endpoint(settings.model)
+        runs, noted = read_series(path)
+        conditions = noted.get("study", {}).get("conditions", {})
+        for name, settings in runs.items():
+            if (path / name / "manifest.json").exists():
+                yield path / name, _read(path / name, conditions.get(name, ""))
+            else:
+                model = strip_endpoint(settings.model)
+                yield path / name, Listed(find_benchmark(settings.benchmark), model, None, conditions.get(name, ""))
+
+
+def _read(folder: Path, condition: str = "") -> Listed:
+    run = load_result(folder, scored=(folder / "scores.json").exists())
+    return Listed(find_benchmark(run.manifest["benchmark"]), run.manifest["models"]["subject"], run, condition)

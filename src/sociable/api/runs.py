@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -289,20 +290,21 @@ def compare(*runs: str | Path | RunResult, anyway: bool = False, out: str | Path
     """
     if len(runs) < 2:
         raise InputError("A comparison needs two runs or more: name their folders.")
-    one, *others = results = load_results(runs)
-    found = [(other, different) for other in others if (different := find_differences(one, other))]
-    if found and not anyway:
-        raise InputError(
-            " ".join(
-                f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(it)}." for other, it in found
+    results = load_results(runs)
+    different: dict[str, None] = {}
+    for one, other in combinations(results, 2):
+        found = find_differences(one, other)
+        if found and not anyway:
+            raise InputError(
+                f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(found)}. "
+                "Run one again with the settings of the other, or say --anyway."
             )
-            + " Run one again with the settings of the other, or say --anyway."
-        )
-    different = list(dict.fromkeys(each for _, it in found for each in it))
+        different |= dict.fromkeys(found)
     if len(results) > 2:
-        return write_document(compare_several(results, different), out)
-    contrast = find_benchmark(one.manifest["benchmark"]).load_views().contrast(one, others[0])
-    return write_document(compare_runs(one, others[0], different, contrast), out)
+        return write_document(compare_several(results, [*different]), out)
+    first, second = results
+    contrast = find_benchmark(first.manifest["benchmark"]).load_views().contrast(first, second)
+    return write_document(compare_runs(first, second, [*different], contrast), out)
 
 
 def rehearse_scenario(

@@ -6,7 +6,6 @@ import codecs
 import contextlib
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,17 @@ from sociable.core.data_files import read_lines
 from sociable.core.errors import DataError, InputError
 
 
-def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The content of a CSV file in which no cell is a formula."""
+def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
+    """The content of a CSV file in which no cell is a formula; numbers are written as they are, and None as an empty cell."""
     written = io.StringIO()
     writer = csv.writer(written)
     for row in (heading, *rows):
-        writer.writerow([escape_formula(cell) for cell in row])
+        writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
     return "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
 
 
 def escape_formula(text: str) -> str:
-    """The text in a form that no spreadsheet runs: a model may have written it. A number is none, below 0 either."""
-    if re.fullmatch(r"-?[0-9.]+(e-?[0-9]+)?", text):
-        return text
+    """The text in a form that no spreadsheet runs: a model may have written it."""
     return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 

@@ -246,11 +246,13 @@ def make_pairs_table(
     """One metric of many pairs: their means, differences and what follows; ``tested`` says for what p is corrected."""
     rows = []
     for (name, pair), conclusion in zip(pairs, drawn, strict=True):
-        row = _make_row(pair, conclusion, name)
-        rows.append(Row([*row.cells, _say(pair, conclusion)]))
+        smallest = conclusion.smallest if conclusion else None
+        apart = MISSING if conclusion is None else "yes" if conclusion.is_told_apart else "no"
+        rows.append(Row([*_make_row(pair, conclusion, name).cells, apart, MISSING if smallest is None else f"{smallest:.2g}"]))
     columns = [Column("Pair"), *(Column(title, True) for title in ("First", "Second", "Second − first"))]
     columns += [Column("p (Holm)", True, f"two-sided, by sign flips of clusters, and corrected for {tested}")]
-    columns += [Column("Cases", True), Column("Clusters", True), Column("They are …")]
+    columns += [Column(title, True) for title in ("Cases", "Clusters", "Told apart")]
+    columns += [Column("Would have been", True, "the difference that would have been told apart; a dash beside a no: none would")]
     note = f"On the cases both reached. Intervals by bootstrap over clusters. {_EXPLAINED}"
     return Table(caption, columns, rows, note)
 

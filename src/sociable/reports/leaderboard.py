@@ -31,7 +31,7 @@ from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import make_pairs_table
 from sociable.reports.judge_cards import describe_judges, find_cards, show_judges
 from sociable.reports.result_tables import list_notes
-from sociable.reports.standings import NOT_RUN, Column, Entry, Standings
+from sociable.reports.standings import NOT_RUN, Column, Entry, Standings, is_reference
 from sociable.statistics.intervals import Interval
 from sociable.statistics.metrics import Metric
 from sociable.statistics.prediction_powered import correct_mean
@@ -97,13 +97,13 @@ def _make_summary(standings: Standings) -> Table:
     written = [cell for own in cells.values() for cell in own]
     notes = ["95% intervals by cluster. Reference agents are the scale: they are not ranked among models."]
     if any(_CORRECTED in cell for cell in written):
-        notes.append(f"{_CORRECTED}: corrected by people's verdicts; ranks rest on what judges said.")
+        notes.append(f"{_CORRECTED}: people checked its judges, see Corrected by people; ranks rest on what judges said.")
     if any(_IN_PART in cell for cell in written):
         notes.append(f"{_IN_PART}: without the episodes that are missing or errored.")
     return Table(
         "Models and benchmarks",
         [Heading("Model"), *headings, *(Heading(name, True) for name in sorted(planned))],
-        [Row([name, *own, *[NOT_RUN] * len(planned)], emphasis=not name.startswith("reference/")) for name, own in cells.items()],
+        [Row([name, *own, *[NOT_RUN] * len(planned)], emphasis=not is_reference(name)) for name, own in cells.items()],
         " ".join(notes),
     )
 
@@ -121,8 +121,8 @@ def _write_cell(column: Column, name: str) -> str:
     found = entry.estimate(column.metric)
     if column.metric is None or found is None or found.value is None:
         return entry.missing or MISSING
-    corrected = _find_corrected(entry).get(column.metric.name)
-    shown: Estimate | Interval = corrected or found
+    corrected = _find_corrected(entry)
+    shown: Estimate | Interval = corrected.get(column.metric.name, found)
     marks = f"{_CORRECTED if corrected else ''}{_IN_PART if entry.missing else ''}"
     value, space, interval = format_with_interval(shown.value, shown.low, shown.high, column.metric.decimals).partition(" ")
     return f"{value}{marks}{space}{interval}"
@@ -155,7 +155,7 @@ def _show_ranks(standings: Standings) -> Iterator[Block]:
         found = [column.ranks.get(name) for column in standings.ranked]
         cells = [f"{_format_ranks(each)} {each.group}" if each else MISSING for each in found]
         mean = means.get(name)
-        overall = [f"{mean.value:.1f} [{mean.low:.1f}, {mean.high:.1f}]" if mean else MISSING] if means else []
+        overall = [format_with_interval(mean.value, mean.low, mean.high, 2) if mean else MISSING] if means else []
         rows.append(Row([name, *overall, *cells]))
     headings = [Heading(column.title, True, _explain(column)) for column in standings.ranked]
     yield Table("Ranks", [Heading("Model"), *([Heading("Mean rank", True)] if means else []), *headings], rows, _RANKS)
@@ -287,7 +287,7 @@ def _show_notes(standings: Standings) -> Iterator[Section]:
 
 def _show_profiles(standings: Standings) -> Iterator[Section]:
     """A section for each model; for reference agents only where there are no others: they are the scale."""
-    shown = [name for name in standings.names if not name.startswith("reference/")] or standings.names
+    shown = [name for name in standings.names if not is_reference(name)] or standings.names
     for name in shown:
         rows, marks = [], []
         for column in standings.columns:
@@ -345,12 +345,12 @@ def _make_mark(label: str, metric: Metric[Any], found: Estimate, scale: Sequence
 
 
 def _list_details(standings: Standings) -> Iterator[tuple[str, str]]:
-    for column, entry in _list_rows(standings):
-        for run in entry.runs:
-            manifest = run.manifest
-            digests = ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
-            seed = manifest["settings"]["seed"]
-            yield f"{entry.name}, {column.title}", f"{run.folder}: version {manifest['version']}, seed {seed}; {digests}"
+    for column in standings.columns:
+        runs = [run for entry in column.entries for run in entry.runs]
+        seeds = sorted({run.manifest["settings"]["seed"] for run in runs})
+        digests = ", ".join(f"{name} {digest[:12]}" for name, digest in runs[0].manifest["digests"].items())
+        yield column.title, f"version {runs[0].manifest['version']}; {digests}; seeds {', '.join(map(str, seeds))}"
+        yield f"{column.title}, runs", ", ".join(run.folder for run in runs)
 
 
 _COLUMNS = (
@@ -367,10 +367,10 @@ def make_leaderboard_csv(standings: Standings) -> str:
         rows += [_write_row(column, entry, each) for each in _list_profile_metrics(entry.pooled)] if entry.pooled else []
         if not entry.pooled:
             rows.append(_write_row(column, entry, None))
-    there = {(column.benchmark.name, entry.model) for column, entry in _list_rows(standings)}
-    for benchmark, model in standings.planned:
-        if (benchmark, model) not in there:
-            rows.append({"row": model, "model": model, "benchmark": benchmark, "column": benchmark, "state": NOT_RUN})
+    there = {(column.benchmark.name, entry.name) for column, entry in _list_rows(standings)}
+    for benchmark, name in standings.planned:
+        if (benchmark, name) not in there:
+            rows.append({"row": name, "benchmark": benchmark, "column": benchmark, "state": NOT_RUN})
     return render_csv(_COLUMNS, [[_write_value(row.get(name)) for name in _COLUMNS] for row in rows])
 
 
@@ -403,13 +403,7 @@ def _write_row(column: Column, entry: Entry, metric: Metric[Any] | None) -> dict
     return row
 
 
-def _write_value(value: Any) -> str:
-    if value is None:
-        return ""
-    return (
-        {True: "yes", False: "no"}[value]
-        if isinstance(value, bool)
-        else f"{value:.6g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+def _write_value(value: Any) -> str | float | None:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return round(value, 6) if isinstance(value, float) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +21,22 @@ from sociable.statistics.ranks import Pair, RankRange, find_better, rank
 NOT_RUN, ERRORED = "not run", "errored"
 
 
+def is_reference(name: str) -> bool:
+    """Whether a model, or the row that is named after it, is a reference agent."""
+    return name.startswith("reference/")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run that was asked for; ``result`` is None where it was not begun."""
+
+    benchmark: Benchmark
+    model: str
+    result: RunResult | None
+    condition: str = ""
+    """The name that a study gives to what is tried out in it; empty: none, or one that the run's options tell."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One model under one condition in one column: runs that differ in their seed, or in the cases taken, and in nothing else."""
@@ -29,10 +45,12 @@ class Entry:
     model: str
     runs: Sequence[RunResult]
     """Runs without scores among them: they are not finished."""
+    not_begun: int = 0
+    """Further runs that were asked for."""
 
     @property
     def is_reference(self) -> bool:
-        return self.model.startswith("reference/")
+        return is_reference(self.model)
 
     @property
     def scored(self) -> list[RunResult]:
@@ -70,7 +88,8 @@ class Entry:
         if errored and not played:
             return ERRORED
         told = [f"{played} of {wanted} episodes"] if played < wanted else []
-        return ", ".join([*told, *([f"{errored} {ERRORED}"] if errored else [])])
+        told += [f"{errored} {ERRORED}"] if errored else []
+        return ", ".join([*told, *([f"{self.not_begun} more runs not begun"] if self.not_begun else [])])
 
 
 def pool_runs(runs: Sequence[RunResult]) -> RunResult:
@@ -184,23 +203,19 @@ class Standings:
 
     columns: Sequence[Column]
     planned: Sequence[tuple[str, str]] = ()
-    """(benchmark, model) of every run, those that were not begun among them."""
+    """(benchmark, row) of every run that was not begun."""
 
     @cached_property
     def names(self) -> list[str]:
         """The rows: models by their mean place, then reference agents; in order of name where there is nothing to go by."""
-        entries = {entry.name: entry.is_reference for column in self.columns for entry in column.entries}
-        models = {entry.model for column in self.columns for entry in column.entries}
-        for _, model in self.planned:
-            if model not in models:
-                entries[model] = model.startswith("reference/")
+        named = {entry.name for column in self.columns for entry in column.entries} | {name for _, name in self.planned}
         places: dict[str, list[float]] = defaultdict(list)
         for column in self.columns:
             valued = [entry.name for entry in column.ordered if entry.find_value(column.metric) is not None]
             for place, name in enumerate(valued):
                 places[name].append((place + 0.5) / len(valued))
         means = {name: sum(own) / len(own) for name, own in places.items()}
-        return sorted(entries, key=lambda name: (entries[name], means.get(name, 2.0), name))
+        return sorted(named, key=lambda name: (is_reference(name), means.get(name, 2.0), name))
 
     @cached_property
     def ranked(self) -> list[Column]:
@@ -232,53 +247,61 @@ class Standings:
         return dict(sorted(means.items(), key=lambda item: (item[1].value, item[0])))
 
 
-def arrange_runs(runs: Sequence[tuple[Benchmark, RunResult]], planned: Sequence[tuple[str, str]] = ()) -> Standings:
+def arrange_runs(listed: Sequence[Listed]) -> Standings:
     """The standings of these runs. The order in which they come does not matter."""
-    by_benchmark: dict[str, list[RunResult]] = defaultdict(list)
-    benchmarks = {benchmark.name: benchmark for benchmark, _ in runs}
-    for benchmark, run in sorted(runs, key=lambda each: (each[0].name, each[1].folder)):
-        by_benchmark[benchmark.name].append(run)
-    columns = [column for name, own in sorted(by_benchmark.items()) for column in _list_columns(benchmarks[name], own)]
-    return Standings(columns, sorted({*planned, *((each.name, run.manifest["models"]["subject"]) for each, run in runs)}))
+    planned = Counter((each.benchmark.name, _name_row(each.model, each.condition)) for each in listed if each.result is None)
+    by_benchmark: dict[str, list[tuple[Listed, RunResult]]] = defaultdict(list)
+    begun = [(each, each.result) for each in listed if each.result]
+    for each, run in sorted(begun, key=lambda pair: (pair[0].benchmark.name, pair[1].folder)):
+        by_benchmark[each.benchmark.name].append((each, run))
+    columns = [column for own in by_benchmark.values() for column in _list_columns(own[0][0].benchmark, own, planned)]
+    return Standings(columns, sorted(planned))
 
 
-def _list_columns(benchmark: Benchmark, runs: Sequence[RunResult]) -> Iterator[Column]:
+def _name_row(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
+
+
+_Runs = Sequence[tuple[Listed, RunResult]]
+
+
+def _list_columns(benchmark: Benchmark, runs: _Runs, planned: Mapping[tuple[str, str], int]) -> Iterator[Column]:
     """The runs of one benchmark in groups that may be compared; the largest first."""
-    groups: list[list[RunResult]] = []
-    for run in runs:
-        fitting = next((group for group in groups if not _find_barriers(group, run)), None)
+    groups: list[list[tuple[Listed, RunResult]]] = []
+    for each in runs:
+        fitting = next((group for group in groups if not _find_barriers(group, each[1])), None)
         if fitting is None:
-            groups.append([run])
+            groups.append([each])
         else:
-            fitting.append(run)
-    groups.sort(key=lambda group: (-len(group), group[0].folder))
+            fitting.append(each)
+    groups.sort(key=lambda group: (-len(group), group[0][1].folder))
     for number, group in enumerate(groups, start=1):
-        differs = "; ".join(_find_barriers(groups[0], group[0])) if number > 1 else ""
-        title = benchmark.name if number == 1 else f"{benchmark.name} ({number})"
-        yield Column(title, benchmark, list(_list_entries(group)), differs)
+        differs = "; ".join(_find_barriers(groups[0], group[0][1])) if number > 1 else ""
+        entries = [replace(entry, not_begun=planned.get((benchmark.name, entry.name), 0)) for entry in _list_entries(group)]
+        yield Column(benchmark.name if number == 1 else f"{benchmark.name} ({number})", benchmark, entries, differs)
 
 
-def _find_barriers(group: Sequence[RunResult], run: RunResult) -> list[str]:
+def _find_barriers(group: _Runs, run: RunResult) -> list[str]:
     """The reasons why a run cannot be compared with those of a group: of its own seed, where there is one."""
-    alike = next((each for each in group if _get_seed(each) == _get_seed(run)), None)
-    return find_differences(alike or group[0], run, across_seeds=alike is None)
+    alike = next((each for _, each in group if _get_seed(each) == _get_seed(run)), None)
+    return find_differences(alike or group[0][1], run, across_seeds=alike is None)
 
 
-def _list_entries(runs: Sequence[RunResult]) -> Iterator[Entry]:
+def _list_entries(runs: _Runs) -> Iterator[Entry]:
     """The runs of a column by model and condition."""
-    described = [_describe_condition(run) for run in runs]
+    described = [_describe_condition(run) for _, run in runs]
     varied = {name for each in described for name in each if len({str(other.get(name)) for other in described}) > 1}
     found: dict[tuple[str, str], list[RunResult]] = defaultdict(list)
-    for run, options in zip(runs, described, strict=True):
+    for (listed, run), options in zip(runs, described, strict=True):
         said = ", ".join(f"{name} {value}" for name, value in options.items() if name in varied)
-        found[run.manifest["models"]["subject"], said].append(run)
+        found[listed.model, listed.condition or said].append(run)
     for (model, condition), alike in found.items():
         ways: dict[str, list[RunResult]] = defaultdict(list)
         for run in alike:
             ways[_describe_way(run)].append(run)
         for way, own in ways.items():
             # How it was asked is part of a row's name only where there are several ways.
-            name = " · ".join(filter(None, [model, condition, way if len(ways) > 1 else ""]))
+            name = _name_row(model, condition, way if len(ways) > 1 else "")
             yield Entry(name, model, sorted(own, key=lambda run: (_get_seed(run), run.folder)))
 
 
@@ -290,6 +313,6 @@ def _describe_condition(run: RunResult) -> dict[str, Any]:
 
 def _describe_way(run: RunResult) -> str:
     """How the model was asked; and the seed, where the estimates are of an experiment on all episodes, which no pooling makes."""
-    own = next((how for who, how in run.manifest["sampling"].items() if who.startswith("subject ")), {})
+    own: dict[str, Any] = next((how for who, how in run.manifest["sampling"].items() if who.startswith("subject ")), {})
     seed = {"seed": _get_seed(run)} if isinstance(run.study, Concluded) else {}
     return ", ".join(f"{name} {value}" for name, value in sorted({**own, **seed}.items()) if value is not None)
