@@ -16,12 +16,14 @@ from itertools import combinations
 import numpy as np
 
 from sociable.statistics.conclusions import Contrasted, draw_conclusions
-from sociable.statistics.paired import compare_paired
+from sociable.statistics.paired import choose_sign_flips, compare_paired
 from sociable.statistics.ranks import RankRange, find_better, rank
 
 COMMON, OWN = 0.8, 0.5
 """Standard deviations in logits: of a cluster's difficulty for all models, and of a model's own part in a cluster."""
-SIGN_FLIPS = 999
+
+COLUMNS = 3
+"""The columns of the leaderboard, of which this is one: for so many pairs it has flips enough."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def play(design: Design, seed: int) -> Mapping[str, RankRange]:
         scores[str(place)] = dict(zip(cases, map(float, right), strict=True))
     names = sorted(scores, key=lambda name: -sum(scores[name].values()))
     pairs = list(combinations(names, 2))
-    found = [compare_paired(scores[a], scores[b], clusters, replicates=1, sign_flips=SIGN_FLIPS) for a, b in pairs]
+    flips = choose_sign_flips(COLUMNS * len(pairs))
+    found = [compare_paired(scores[a], scores[b], clusters, replicates=1, sign_flips=flips) for a, b in pairs]
     drawn = draw_conclusions([Contrasted(each.p_value, each.spread, 0.5) for each in found])
     return rank(names, find_better(zip(pairs, (each.difference for each in found), drawn, strict=True)))
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from statistics import fmean
 from typing import Any
 
@@ -30,7 +31,7 @@ from sociable.statistics.conclusions import Conclusion, Contrasted, draw_conclus
 from sociable.statistics.estimates import average_by_case, find_common_cases, sum_by_cluster
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import CombinedMeans, Metric
-from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
+from sociable.statistics.paired import PairedComparison, choose_sign_flips, compare_combined, compare_paired
 from sociable.statistics.power import LEVEL, POWER, Spread, count_fewest_clusters
 
 _MAY_DIFFER = frozenset(
@@ -128,15 +129,17 @@ def compare_several(runs: Sequence[RunResult], different: Sequence[str]) -> Docu
     """More than two runs: every two on the cases both reached, and all metrics of all pairs corrected together."""
     letters = [chr(ord("A") + place) if place < 26 else f"run {place + 1}" for place in range(len(runs))]
     named = list(zip(letters, runs, strict=True))
+    metrics = runs[0].study.metrics
+    tests = comb(len(runs), 2) * (len(metrics.list_compared()) + len(metrics.list_combined()))
     by_metric: dict[str, list[tuple[str, MetricPair]]] = defaultdict(list)
     for (one, first), (other, second) in combinations(named, 2):
-        for pair in compare_metrics(first, second):
+        for pair in compare_metrics(first, second, tests):
             by_metric[pair.metric].append((f"{one} – {other}", pair))
     drawn = iter(draw_conclusions([pair.contrasted for pairs in by_metric.values() for _, pair in pairs]))
     sections = []
     for metric, pairs in by_metric.items():
         table = make_pairs_table(metric, pairs, [next(drawn) for _ in pairs], "all metrics of all pairs")
-        known = runs[0].study.metrics.get(metric)
+        known = metrics.get(metric)
         sections.append(Section(f"{metric}: {known.meaning}" if known else metric, [table]))
     estimates = [[run.estimate(metric) for run in runs] for metric in by_metric]
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
@@ -183,31 +186,35 @@ class MetricPair:
         return Contrasted(self.found.p_value, self.spread, self.plausible)
 
 
-def compare_metrics(first: RunResult, second: RunResult) -> list[MetricPair]:
-    """All metrics that have a value per case, or are made of others' means, in the order of the table."""
+def compare_metrics(first: RunResult, second: RunResult, tests: int = 1) -> list[MetricPair]:
+    """All metrics that have a value per case, or are made of others' means, in the order of the table.
+
+    ``tests`` is a number of p-values, all metrics of this pair among them or not, that will be corrected together.
+    """
     compared = [metric.name for metric in first.study.metrics.list_compared()]
-    pairs = [_compare_means(first, second, metric) for metric in (*compared, *_find_common_ratings(first, second))]
-    return pairs + [pair for metric in first.study.metrics.list_combined() for pair in _compare_combined(first, second, metric)]
+    pairs = [_compare_means(first, second, metric, tests) for metric in (*compared, *_find_common_ratings(first, second))]
+    combined = first.study.metrics.list_combined()
+    return pairs + [pair for metric in combined for pair in _compare_combined(first, second, metric, tests)]
 
 
-def compare_metric(first: RunResult, second: RunResult, metric: Metric[Any]) -> MetricPair | None:
-    """One metric of two runs; None where it is no mean of cases, nor made of such means, or a run lacks it."""
+def compare_metric(first: RunResult, second: RunResult, metric: Metric[Any], tests: int = 1) -> MetricPair | None:
+    """One metric of two runs, one of so many ``tests``; None where it is not made of means of cases, or a run lacks it."""
     if metric.value is not None:
-        return _compare_means(first, second, metric.name)
-    return next(_compare_combined(first, second, metric), None) if isinstance(metric.aggregate, CombinedMeans) else None
+        return _compare_means(first, second, metric.name, tests)
+    return next(_compare_combined(first, second, metric, tests), None) if isinstance(metric.aggregate, CombinedMeans) else None
 
 
-def _compare_means(first: RunResult, second: RunResult, metric: str) -> MetricPair:
+def _compare_means(first: RunResult, second: RunResult, metric: str, tests: int) -> MetricPair:
     one, other = average_by_case(first.scores, metric), average_by_case(second.scores, metric)
     clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
     common = one.keys() & other.keys()
     means = [fmean(values[case] for case in common) if common else None for values in (one, other)]
     known = first.study.metrics.get(metric)
     low, high = (known.low, known.high) if known else (None, None)
-    return MetricPair(metric, means, compare_paired(one, other, clusters), low, high)
+    return MetricPair(metric, means, compare_paired(one, other, clusters, sign_flips=choose_sign_flips(tests)), low, high)
 
 
-def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) -> Iterator[MetricPair]:
+def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any], tests: int) -> Iterator[MetricPair]:
     """The row of a metric that is made of others' means; none where a run lacks it."""
     assert isinstance(metric.aggregate, CombinedMeans)
     if any(
@@ -228,7 +235,8 @@ def _compare_combined(first: RunResult, second: RunResult, metric: Metric[Any]) 
 
     with np.errstate(invalid="ignore"):
         means = [float(combine(each.sum(axis=0))) for each in (one, other)]
-    yield MetricPair(metric.name, means, compare_combined(one, other, sizes, combine), metric.low, metric.high)
+    found = compare_combined(one, other, sizes, combine, sign_flips=choose_sign_flips(tests))
+    yield MetricPair(metric.name, means, found, metric.low, metric.high)
 
 
 def _make_row(pair: MetricPair, conclusion: Conclusion | None, name: str = "") -> Row:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from math import comb
 from typing import Any
 
 from sociable.core.records import Estimate, Outcome, Score
@@ -117,6 +118,8 @@ class Column:
     entries: Sequence[Entry]
     differs: str = ""
     """The reasons why these runs are not in the first column of the benchmark; empty for those that are."""
+    tests: int = 1
+    """The pairs of all columns, whose p-values are corrected together for mean ranks."""
 
     @cached_property
     def metric(self) -> Metric[Any] | None:
@@ -154,7 +157,7 @@ class Column:
         """Every two contenders on the cases, and with the seeds, that both have; empty where the metric has no value per case."""
         found = {}
         for one, other in combinations(self.contenders, 2):
-            if self.metric and (pair := _compare(one, other, self.metric)):
+            if self.metric and (pair := _compare(one, other, self.metric, self.tests)):
                 found[one.name, other.name] = pair
         return found
 
@@ -177,11 +180,11 @@ class Column:
         return rank([entry.name for entry in self.contenders], self.find_better(self.conclusions))
 
 
-def _compare(one: Entry, other: Entry, metric: Metric[Any]) -> MetricPair | None:
+def _compare(one: Entry, other: Entry, metric: Metric[Any], tests: int) -> MetricPair | None:
     """Two entries, paired, with the seeds that both have."""
     seeds = {_get_seed(run) for run in one.scored} & {_get_seed(run) for run in other.scored}
     sides = [[run for run in entry.scored if _get_seed(run) in seeds] for entry in (one, other)]
-    return compare_metric(pool_runs(sides[0]), pool_runs(sides[1]), metric) if seeds else None
+    return compare_metric(pool_runs(sides[0]), pool_runs(sides[1]), metric, tests) if seeds else None
 
 
 def _get_seed(run: RunResult) -> Any:
@@ -255,7 +258,8 @@ def arrange_runs(listed: Sequence[Listed]) -> Standings:
     for each, run in sorted(begun, key=lambda pair: (pair[0].benchmark.name, pair[1].folder)):
         by_benchmark[each.benchmark.name].append((each, run))
     columns = [column for own in by_benchmark.values() for column in _list_columns(own[0][0].benchmark, own, planned)]
-    return Standings(columns, sorted(planned))
+    tests = sum(comb(len(column.entries), 2) for column in columns)
+    return Standings([replace(column, tests=tests) for column in columns], sorted(planned))
 
 
 def _name_row(*parts: str) -> str:
