@@ -38,7 +38,7 @@ class Design:
 DESIGNS = {
     "5 equal": Design((0.0,) * 5),
     "5 equal, 12 clusters": Design((0.0,) * 5, clusters=12, cases=10),
-    "10 equal": Design((0.0,) * 10),
+    "8 equal": Design((0.0,) * 8),
     "5 a little apart": Design((0.0, 0.2, 0.4, 0.6, 0.8)),
     "two groups": Design((0.0, 0.0, 0.0, 1.0, 1.0, 1.0)),
     "5 far apart": Design((-2.0, -1.0, 0.0, 1.0, 2.0)),

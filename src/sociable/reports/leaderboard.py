@@ -26,15 +26,13 @@ from sociable.core.view import (
 from sociable.core.view import Column as Heading
 from sociable.engine.result import RunResult
 from sociable.judging.auditing.card import JudgeCard
-from sociable.people.corrected import list_corrected_metrics, note_corrected
-from sociable.people.sheets import PeopleFiles
+from sociable.people.corrected import note_corrected
 from sociable.reports.comparison import make_pairs_table
 from sociable.reports.judge_cards import describe_judges, find_cards, show_judges
 from sociable.reports.result_tables import list_notes
 from sociable.reports.standings import NOT_RUN, Column, Entry, Standings, is_reference
 from sociable.statistics.intervals import Interval
 from sociable.statistics.metrics import Metric
-from sociable.statistics.prediction_powered import correct_mean
 from sociable.statistics.ranks import RankRange
 
 _CORRECTED, _IN_PART = "†", "*"
@@ -70,7 +68,7 @@ def make_leaderboard(standings: Standings) -> Document:
             Section("What the columns measure", list(_show_columns(standings, cards))),
             *(_show_column(column) for column in standings.columns if column.metric),
             Section("Cost and time beside quality", [_make_cost_table(standings)]),
-            *_show_corrected(standings),
+            *note_corrected(_label_runs(standings)),
             *_show_judges(standings, cards),
             *_show_notes(standings),
             *_show_profiles(standings),
@@ -85,8 +83,8 @@ def _count(number: int, what: str) -> str:
 
 
 def _find_cards(column: Column) -> Mapping[str, JudgeCard]:
-    folders = [Path(run.folder) for entry in column.entries for run in entry.runs]
-    return find_cards(folders, column.benchmark.name, column.benchmark.version)
+    runs = [run for entry in column.entries for run in entry.runs]
+    return find_cards([Path(run.folder) for run in runs], column.benchmark.name, runs[0].manifest["version"])
 
 
 def _make_summary(standings: Standings) -> Table:
@@ -121,21 +119,10 @@ def _write_cell(column: Column, name: str) -> str:
     found = entry.estimate(column.metric)
     if column.metric is None or found is None or found.value is None:
         return entry.missing or MISSING
-    corrected = _find_corrected(entry)
-    shown: Estimate | Interval = corrected.get(column.metric.name, found)
-    marks = f"{_CORRECTED if corrected else ''}{_IN_PART if entry.missing else ''}"
+    shown: Estimate | Interval = entry.corrected.get(column.metric.name, found)
+    marks = f"{_CORRECTED if entry.corrected else ''}{_IN_PART if entry.missing else ''}"
     value, space, interval = format_with_interval(shown.value, shown.low, shown.high, column.metric.decimals).partition(" ")
     return f"{value}{marks}{space}{interval}"
-
-
-def _find_corrected(entry: Entry) -> dict[str, Interval]:
-    """The metrics of an entry that people's verdicts correct; none of several runs, whose sheets were drawn apart."""
-    if len(entry.runs) != 1 or not entry.scored:
-        return {}
-    with PeopleFiles(Path(entry.scored[0].folder)) as people:
-        metrics = list(list_corrected_metrics(entry.scored[0], people)) if len(people.verdicts) else []
-    found = {each.name: correct_mean(each.units) for each in metrics if each.verdicts}
-    return {name: interval for name, interval in found.items() if interval.value is not None}
 
 
 def _format_ranks(found: RankRange | None) -> str:
@@ -188,11 +175,11 @@ def _show_column(column: Column) -> Section:
     """One column: everybody's value with the scale, and all pairs."""
     metric = column.metric
     assert metric is not None
-    marks = []
+    marks, ranked = [], {entry.name for entry in column.contenders}
     for entry in column.ordered:
         if (found := entry.estimate(metric)) and found.value is not None:
-            is_scale = entry.is_reference and bool(column.contenders) and not column.contenders[0].is_reference
-            marks.append(Mark(f"{entry.name} (scale)" if is_scale else entry.name, found.value, found.low, found.high))
+            label = entry.name if entry.name in ranked else f"{entry.name} (scale)"
+            marks.append(Mark(label, found.value, found.low, found.high))
     plot = IntervalPlot(f"{metric.title}: {metric.meaning}", metric.unit, marks, metric.low, metric.high)
     blocks: list[Block] = [plot] if marks else []
     if column.pairs:
@@ -259,11 +246,6 @@ def _label_runs(standings: Standings) -> list[RunResult]:
     return [
         replace(run, label=f"{entry.name}, {column.title}") for column, entry in _list_rows(standings) for run in entry.scored
     ]
-
-
-def _show_corrected(standings: Standings) -> Iterator[Section]:
-    # One run at a time is not named by it: two are shown as of several.
-    yield from note_corrected(_label_runs(standings))
 
 
 def _show_judges(standings: Standings, cards: Mapping[str, Mapping[str, JudgeCard]]) -> Iterator[Section]:
@@ -398,7 +380,7 @@ def _write_row(column: Column, entry: Entry, metric: Metric[Any] | None) -> dict
         row |= found.model_dump(exclude={"metric", "confidence"})
     if row["is_main"] and (ranks := column.ranks.get(entry.name)):
         row |= {"best_rank": ranks.best, "worst_rank": ranks.worst, "group": ranks.group}
-    if corrected := _find_corrected(entry).get(metric.name):
+    if corrected := entry.corrected.get(metric.name):
         row |= {"corrected": corrected.value, "corrected_low": corrected.low, "corrected_high": corrected.high}
     return row
 

@@ -8,15 +8,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb
+from pathlib import Path
 from typing import Any
 
 from sociable.core.records import Estimate, Outcome, Score
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.result import RunResult
 from sociable.engine.study import Concluded
+from sociable.people.corrected import list_corrected_metrics
+from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import MetricPair, compare_metric, find_differences
 from sociable.statistics.conclusions import Conclusion, draw_conclusions
+from sociable.statistics.intervals import Interval
 from sociable.statistics.metrics import Metric
+from sociable.statistics.prediction_powered import correct_mean
 from sociable.statistics.ranks import Pair, RankRange, find_better, rank
 
 NOT_RUN, ERRORED = "not run", "errored"
@@ -73,6 +78,16 @@ class Entry:
         """The value over all runs; None where there is none."""
         found = self.estimate(metric)
         return found.value if found else None
+
+    @cached_property
+    def corrected(self) -> Mapping[str, Interval]:
+        """The metrics that people's verdicts correct; none of several runs, whose sheets were drawn apart."""
+        if len(self.runs) != 1 or not self.scored:
+            return {}
+        with PeopleFiles(Path(self.runs[0].folder)) as people:
+            metrics = list(list_corrected_metrics(self.runs[0], people)) if len(people.verdicts) else []
+        found = {each.name: correct_mean(each.units) for each in metrics if each.verdicts}
+        return {name: interval for name, interval in found.items() if interval.value is not None}
 
     @cached_property
     def missing(self) -> str:
