@@ -349,7 +349,9 @@ def compare(
     out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
 ) -> None:
     """Compare runs, every two on the cases both reached; of two, show the cases one wins and the other loses."""
-    print_whole(api.runs.compare(*folders, anyway=anyway, out=out), out)
+    with tell_if_long("Comparing every two runs"):
+        document = api.runs.compare(*folders, anyway=anyway, out=out)
+    print_whole(document, out)
 
 
 app.command()(leaderboard)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from statistics import fmean
@@ -141,6 +141,9 @@ def compare_several(runs: Sequence[RunResult], different: Sequence[str]) -> Docu
         table = make_pairs_table(metric, pairs, [next(drawn) for _ in pairs], "all metrics of all pairs")
         known = metrics.get(metric)
         sections.append(Section(f"{metric}: {known.meaning}" if known else metric, [table]))
+    for (one, first), (other, second) in combinations(named, 2):
+        corrected = compare_corrected(first, second)
+        sections += [replace(section, title=f"{section.title}: {one} as A, {other} as B") for section in corrected]
     estimates = [[run.estimate(metric) for run in runs] for metric in by_metric]
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
