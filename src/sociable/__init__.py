@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
     from sociable.api.judges import audit_judges
+    from sociable.api.leaderboard import leaderboard
     from sociable.api.power import plan_power
     from sociable.api.reports import compare, report
     from sociable.api.results import load_result
@@ -36,6 +37,7 @@ _MODULES = {
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
     "api.judges": ("audit_judges",),
+    "api.leaderboard": ("leaderboard",),
     "api.power": ("plan_power",),
     "api.reports": ("compare", "report"),
     "api.results": ("load_result",),
@@ -67,7 +69,7 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "plan_power", "report"]
+__all__ += ["compare", "demo", "duel", "estimate", "judge", "leaderboard", "load_result", "load_study", "plan_power", "report"]
 __all__ += ["resume", "run", "score"]
 
 
