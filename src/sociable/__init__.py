@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sociable.api.judges import audit_judges
     from sociable.api.power import plan_power
     from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
+    from sociable.api.studies import StudyResult, study
     from sociable.api.tournaments import duel
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
@@ -33,6 +34,7 @@ _MODULES = {
     "api.judges": ("audit_judges",),
     "api.power": ("plan_power",),
     "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
+    "api.studies": ("StudyResult", "study"),
     "api.tournaments": ("duel",),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),
@@ -55,11 +57,12 @@ __all__ += [
     "ScriptedModel",
     "Study",
     "StudyOptions",
+    "StudyResult",
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
 __all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "plan_power", "report"]
-__all__ += ["resume", "run", "score"]
+__all__ += ["resume", "run", "score", "study"]
 
 
 def __dir__() -> list[str]:

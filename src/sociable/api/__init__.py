@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         power,
         runs,
         series,
+        studies,
         tournaments,
         towns,
     )
@@ -28,6 +29,7 @@ __all__ = [
     "power",
     "runs",
     "series",
+    "studies",
     "tournaments",
     "towns",
 ]

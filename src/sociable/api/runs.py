@@ -215,7 +215,7 @@ def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
 
 def _make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
-    scores = _read_scores(folder.path) if scored else None
+    scores = read_scores(folder.path) if scored else None
     return RunResult(
         label=views.make_label(manifest),
         folder=str(folder.path),
@@ -235,7 +235,8 @@ def _list_notes(opened: OpenStudy, manifest: dict[str, Any], scores: ScoreFile) 
     return [*list_warnings(manifest, scores), *ceilings, *opened.benchmark.load_views().list_remarks(scores.estimates)]
 
 
-def _read_scores(path: Path) -> ScoreFile:
+def read_scores(path: Path) -> ScoreFile:
+    """The scores in a run's folder. Raises RunFolderError where there are none."""
     try:
         return ScoreFile.model_validate_json((path / "scores.json").read_bytes())
     except FileNotFoundError:
@@ -244,6 +245,16 @@ def _read_scores(path: Path) -> ScoreFile:
         raise RunFolderError(
             f"{path / 'scores.json'} is damaged ({error.__class__.__name__}). Make it anew with: sociable score {path}"
         ) from None
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether nothing of a run is left to do: every episode was played, judged and scored."""
+    if not (folder / "scores.json").exists():
+        return False
+    scores = read_scores(folder).scores
+    played = {(score.scenario, score.repeat) for score in scores}
+    manifest = RunFolder.open(folder, lock=False).read_manifest()
+    return len(played) == manifest["episodes"] and not any(score.outcome is Outcome.ERRORED for score in scores)
 
 
 Runs = str | Path | RunResult | Sequence[str | Path | RunResult]
@@ -355,21 +366,28 @@ async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel]
 async def play_and_judge(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
     """All of a run that asks models: references, episodes, judgments, ratings. Raises RunStopped."""
     try:
-        file, study = opened.settings.reference_file, run_.study
         with stop_on_interrupt(run_.budget):
-            if file and isinstance(study, Referenced) and study.needs_references and run_.missing_references:
-                run_.adopt_references(read_references(Path(file), study, run_.seats))
-            if run_.looks is None:
-                await _ask_all(run_, opened, build)
-            elif Role.SUBJECT in build:
-                await _ask_until_narrow(run_, run_.looks, opened, build)
-            else:
-                played = {episode.scenario for episode in run_.records.episodes}
-                with narrow(study, {name: each for name, each in study.scenarios.items() if name in played}):
-                    await _ask_all(run_, opened, build)
+            await ask_everybody(run_, opened, models, build)
     finally:
         for model in models:
             await model.close()
+
+
+async def ask_everybody(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
+    """The same for one of several runs, whose models stay open and which are interrupted together."""
+    try:
+        file, study = opened.settings.reference_file, run_.study
+        if file and isinstance(study, Referenced) and study.needs_references and run_.missing_references:
+            run_.adopt_references(read_references(Path(file), study, run_.seats))
+        if run_.looks is None:
+            await _ask_all(run_, opened, build)
+        elif Role.SUBJECT in build:
+            await _ask_until_narrow(run_, run_.looks, opened, build)
+        else:
+            played = {episode.scenario for episode in run_.records.episodes}
+            with narrow(study, {name: each for name, each in study.scenarios.items() if name in played}):
+                await _ask_all(run_, opened, build)
+    finally:
         with contextlib.suppress(RunStopped):
             _note_what_happened(run_, models)
 
@@ -430,6 +448,8 @@ def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:
     manifest = run_.folder.read_manifest()
     manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.usage.items())}
     manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(run_.budget.cost.items())}
+    if run_.budget.shared:
+        manifest["shared"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.shared.items())}
     manifest["seconds"] = run_.journal.measure_seconds()
     taught = {model.name: model.adaptations for model in models if model.adaptations}
     manifest["adaptations"] = manifest.get("adaptations", {}) | taught

@@ -29,6 +29,7 @@ from sociable.cli.output import (
     tell_if_long,
 )
 from sociable.cli.review import review
+from sociable.cli.studies import go_on_with_study, show_study, study
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
 if TYPE_CHECKING:
@@ -182,7 +183,12 @@ def _show_tournament(folder: Path, out: Path | None = None) -> None:
 
 
 def _show_results(folder: Path, results: Sequence[RunResult]) -> None:
-    """Writes the report on a run, a series or a tournament, in whose folder the ``results`` are."""
+    """Writes the report on a run, a series, a study or a tournament, in whose folder the ``results`` are."""
+    if api.studies.is_study(folder):
+        for each in results:
+            api.runs.report(each)
+        show_study(folder)
+        return
     if not api.tournaments.is_tournament(folder):
         show_report(results, out=folder / "report.html")
         return
@@ -211,6 +217,11 @@ def resume(
         with show_progress(folder) as progress:
             cards = api.judges.resume_audit(folder, config=config, max_cost=max_cost, watch=progress)
         show_cards(folder, cards)
+        return
+    if api.studies.is_study(folder):
+        if config:
+            raise InputError(f"{folder} holds a study: change its file, and give that to sociable study; leave --config out.")
+        go_on_with_study(folder, max_cost=max_cost, offline=offline)
         return
     if api.tournaments.is_tournament(folder):
         if config or offline:
@@ -248,6 +259,8 @@ def judge(
     words: shared.Words = None,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
+    if api.studies.is_study(folder):
+        raise InputError(f"{folder} holds a study. Have its runs judged one by one: name the folder of one.")
     _export_sheet(folder, sample, precision, export)
     if export_words is not None:
         say(f"{api.people.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
@@ -312,8 +325,11 @@ def score(folder: shared.RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
     if api.tournaments.is_tournament(folder):
         api.tournaments.require_finished(folder)
+    runs = api.series.list_folders(folder)
+    if api.studies.is_study(folder):
+        runs = [run for run in runs if api.runs.is_finished(run)]
     with tell_if_long("Scoring"):
-        scored = [api.runs.score(run) for run in api.series.list_folders(folder)]
+        scored = [api.runs.score(run) for run in runs]
     _show_results(folder, scored)
 
 
@@ -326,6 +342,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
+    if len(folders) == 1 and api.studies.is_study(folders[0]):
+        show_study(folders[0], out=out)
+        return
     if len(folders) == 1 and api.tournaments.is_tournament(folders[0]):
         _show_tournament(folders[0], out)
         return
@@ -481,6 +500,7 @@ for command in (towns.replay, towns.export, towns.fork, towns.interview):
     app.command()(command)
 app.command("map")(towns.draw_map)
 app.command()(review)
+app.command()(study)
 
 
 @app.callback(invoke_without_command=True)

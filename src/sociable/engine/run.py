@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -17,6 +18,7 @@ from sociable.core.form import PERSON
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
+from sociable.engine.pool import EPISODES
 from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
 from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
@@ -25,9 +27,6 @@ from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, Meas
 from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
 from sociable.models.journal import Journal
 from sociable.models.limits import Budget
-
-EPISODES = "episodes"
-"""The name of the phase in which scenarios are played."""
 
 T = TypeVar("T")
 Rec = TypeVar("Rec", bound=BaseModel)
@@ -49,6 +48,8 @@ class Run:
     rubric: Rubric | None = None
     looks: Looks | None = None
     """The looks of a run that ends by rule."""
+    take_place: Callable[[str], AbstractAsyncContextManager[None]] = lambda _phase: nullcontext()
+    """A place for one item of a phase among those of several runs."""
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
 
@@ -199,7 +200,16 @@ class Run:
         progress = Progress(name, count, changed=self.progress, failures=self.failures)
         if name == EPISODES and isinstance(self.study, TakesLong):
             progress.measure_under_way = self.study.measure_under_way
-        await run_phase(items, work, failed, file, self.budget, progress, at_once=at_once or self.at_once)
+        await run_phase(
+            items,
+            work,
+            failed,
+            file,
+            self.budget,
+            progress,
+            at_once=at_once or self.at_once,
+            take_place=partial(self.take_place, name),
+        )
 
     def _begin(self, phase: str, total: int) -> Progress:
         progress = Progress(phase, total, changed=self.progress, failures=self.failures)
