@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sociable.api.runs import ask_everybody
+from sociable.api.runs import ask_everybody, report
 from sociable.core.errors import RunFolderError, SociableError
 from sociable.core.run_folder import RunFolder
 from sociable.engine.event_loop import stop_on_interrupt
@@ -83,7 +83,7 @@ async def play_runs(
             problems[name] = error
 
     _raise_limit_of_open_files()
-    # One thread, so that no two scorings change the settings of one numerical library at once.
+    # One thread, so that no two scorings change the settings of a numerical library, or draw figures, at once.
     with stop_on_interrupt(pool.budget), ThreadPoolExecutor(1, thread_name_prefix="scoring") as scoring:
         try:
             ended = await asyncio.gather(*(play(*run) for run in runs.items()), return_exceptions=True)
@@ -107,9 +107,10 @@ async def _play(path: Path, planned: RunSettings, pool: Pool, scoring: ThreadPoo
 
     with folder, open_run(folder, opened, offline=offline, watch=watch, pool=pool) as (run, models):
         await ask_everybody(run, opened, models, tuple(Role))
-        # Scoring may take seconds of computing, in which the calls of other runs must not stand still.
+        # Both may take seconds of computing, in which the calls of other runs must not stand still.
         loop, benchmark = asyncio.get_running_loop(), opened.benchmark
         await loop.run_in_executor(scoring, run.score, benchmark.name, benchmark.version)
+        await loop.run_in_executor(scoring, report, path)
 
 
 def _open(path: Path, planned: RunSettings, pool: Pool, offline: bool) -> tuple[RunFolder, OpenStudy]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sociable.api.pooled_runs import note_earlier_calls, play_runs
-from sociable.api.runs import is_finished, load_result, read_scores, report
+from sociable.api.runs import is_finished, load_result, read_scores
 from sociable.api.series import is_series, read_series, write_series
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import EpisodeStatus, Outcome, Record, Usage, make_episode_id
@@ -132,6 +132,7 @@ def plan_study(file: Path, folder: Path, *, max_cost: float | None = None) -> St
         asked = make_paths_absolute(run.settings.model_copy(update={"max_cost": limit}))
         settings = asked.model_copy(update={"max_cost": None})
         name = names.get(_identify(settings)) or make_unique(_name_run(grid, run), earlier.keys() | runs.keys())
+        names[_identify(settings)] = name
         try:
             opened = open_study(asked, models=models)
             if name in runs:
@@ -233,8 +234,6 @@ def resume_study(
         pool = Pool(Budget(_find_prices(plan, build=not offline), plan.max_cost))
         note_earlier_calls(folder, plan.runs, pool)
         problems = run_to_end(play_runs(folder, missing, pool, offline=offline, watch=watch))
-        for name in missing.keys() - problems.keys():
-            report(folder / name)
         pool.budget.check()
         return load_study_result(folder, {name: str(error) for name, error in problems.items()})
 

@@ -36,6 +36,7 @@ _ROLES = {
     "reference": Role.REFERENCE,
     "reference_file": Role.REFERENCE,
 }
+_SEATED = {"model": Role.SUBJECT, **_ROLES}
 
 
 @dataclass(frozen=True)
@@ -67,14 +68,19 @@ class Grid:
     def blame(self, run: GridRun, error: InputError) -> InputError:
         """The error of one run with the line of the setting that it names, or else of the run's benchmark."""
         said = str(error)
-        for name, place in run.places.items():
-            value = getattr(run.settings, name) if name in RunSettings.model_fields else name.partition(".")[2]
-            for number, each in enumerate(value if isinstance(value, tuple) else (value,)):
-                if isinstance(each, str) and each and any(f"'{text}'" in said for text in (each, strip_endpoint(each))):
-                    inner = (*place, number) if isinstance(value, tuple) else place
-                    near = suggest(each, _list_model_names(each, run.settings.benchmark)) if name in (*_ROLES, "model") else ""
-                    return self._locate(inner, f"{run}: {error}{near}")
-        return self._locate(run.places["benchmark"], f"{run}: {error}")
+        named = [
+            (name, place, text)
+            for name, way in run.places.items()
+            for place, text in _list_values(run.settings, name, way)
+            if any(f"'{each}'" in said for each in (text, strip_endpoint(text)))
+        ]
+        # Who sits in two roles is named twice; the error tells in which role it was wrong.
+        named.sort(key=lambda each: f"the {_SEATED.get(each[0], each[0])}" not in said)
+        if not named:
+            return self._locate(run.places["benchmark"], f"{run}: {error}")
+        name, place, text = named[0]
+        near = suggest(text, _list_model_names(text, run.settings.benchmark, _SEATED[name])) if name in _SEATED else ""
+        return self._locate(place, f"{run}: {error}{near}")
 
     def _locate(self, place: Place, problem: str) -> InputError:
         return InputError(f"{name_place(self.file, self.lines, place)}: {problem}")
@@ -94,10 +100,21 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f" Did you mean '{near[0]}'?" if near else ""
 
 
-def _list_model_names(name: str, benchmark: str) -> Iterator[str]:
+def _list_values(settings: RunSettings, name: str, way: Place) -> Iterator[tuple[Place, str]]:
+    """(where it stands, text) of each text that a setting holds; of an option its name."""
+    if name.startswith("options."):
+        yield way, name.removeprefix("options.")
+    elif name in RunSettings.model_fields:
+        value = getattr(settings, name)
+        several = isinstance(value, tuple)
+        for number, each in enumerate(value if several else [value]):
+            if isinstance(each, str) and each:
+                yield (*way, number) if several else way, each
+
+
+def _list_model_names(name: str, benchmark: str, role: Role) -> Iterator[str]:
     """Right names that a wrong one may have been meant for."""
-    agents = find_benchmark(benchmark).reference_agents
-    yield from dict.fromkeys(f"reference/{agent}" for role in agents for agent in agents[role])
+    yield from (f"reference/{agent}" for agent in find_benchmark(benchmark).reference_agents.get(role, ()))
     provider, slash, rest = name.partition("/")
     if slash and provider != "reference":
         yield from (f"{each}/{rest}" for each in ("openai", "openai-compatible", "local", "inspect"))
@@ -113,6 +130,11 @@ def read_grid(file: Path) -> Grid:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{file}: cannot be read as TOML: {error}") from None
     return _GridFile(file, values, find_lines(text)).expand()
+
+
+def _list_texts(value: Any) -> list[str]:
+    """The texts that a setting holds, one or several; whatever else it is, somebody else complains about it."""
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
 
 
 class _GridFile:
@@ -231,8 +253,7 @@ class _GridFile:
         conditions, tables = self.values.get("conditions", []), self.values.get("settings", {})
         for layer in (self.values, *conditions, *tables.values()):
             for name in (*_ROLES, "raters"):
-                value = layer.get(name, ())
-                yield from ([value] if isinstance(value, str) else filter(lambda each: isinstance(each, str), value))
+                yield from _list_texts(layer.get(name))
 
     # The runs.
 
@@ -295,8 +316,7 @@ class _GridFile:
         """The settings of roles, and of the models that take part in a run; those of other models of the study are left out."""
         present: set[str] = set()
         for name in ("model", *_ROLES, "raters"):
-            value = values.get(name, ())
-            present |= {strip_endpoint(str(each)) for each in ([value] if isinstance(value, str) else value)}
+            present |= set(map(strip_endpoint, _list_texts(values.get(name))))
         return {key: role for key, role in roles.items() if key in present or key not in self.named}
 
     def _validate(self, values: Mapping[str, Any], places: Mapping[str, Place]) -> RunSettings:
@@ -306,7 +326,8 @@ class _GridFile:
             self._fail_validation(error, places)
 
     def _fail_validation(self, error: ValidationError, places: Mapping[str, Place]) -> NoReturn:
-        first = error.errors(include_url=False)[0]
+        # A word that nobody knows is why another is missing.
+        first = min(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
         way = list(first["loc"])
         name = ".".join(map(str, way)) or "roles"
         message = first["msg"].removeprefix("Value error, ")

@@ -24,7 +24,7 @@ from sociable.core.run_folder import RunFolder
 from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.phases import Progress
-from sociable.engine.pool import ModelKey, Pool
+from sociable.engine.pool import ModelKey, Pool, take_any_place
 from sociable.engine.ratings import find_rubric
 from sociable.engine.registry import build_seat, find_benchmark
 from sociable.engine.result import RunRecords, read_references
@@ -262,7 +262,6 @@ def open_run(
                     watch(counts, budget)
 
             rubric = find_rubric(settings.rubric) if settings.rubric else None
-            places = {"take_place": pool.share_places(settings, path.name)} if pool else {}
             yield (
                 Run(
                     folder=folder,
@@ -276,7 +275,7 @@ def open_run(
                     journal=journal,
                     rubric=rubric,
                     looks=plan_run(opened.study, parse_rule(settings.until)) if settings.until else None,
-                    **places,
+                    take_place=pool.share_places(settings, path.name) if pool else take_any_place,
                 ),
                 models,
             )

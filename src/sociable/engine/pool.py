@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from sociable.engine.seats import Role
@@ -29,6 +29,15 @@ _ASKED = {"references": Role.REFERENCE, EPISODES: Role.SUBJECT}
 """By phase the role whose model is asked most; else it is the judges."""
 
 
+TakePlace = Callable[[str], AbstractAsyncContextManager[None]]
+"""Gives a place for one item of the phase of this name."""
+
+
+def take_any_place(phase: str) -> AbstractAsyncContextManager[None]:
+    """The place of a run that is alone: it need not wait."""
+    return nullcontext()
+
+
 @dataclass
 class Pool:
     """One budget, and each model built once, for all runs of a study."""
@@ -42,8 +51,8 @@ class Pool:
         """The calls that a run may have in common with others: of one benchmark and seed, for another seed is to draw anew."""
         return self._calls[settings.benchmark, settings.seed]
 
-    def share_places(self, settings: RunSettings, run: str) -> Callable[[str], AbstractAsyncContextManager[None]]:
-        """A function that gives a run a place for one item of a phase.
+    def share_places(self, settings: RunSettings, run: str) -> TakePlace:
+        """A function that gives a run its places.
 
         All runs whose phase asks the same models share as many places as one run has, so that what is under way stays
         bounded, however many runs there are.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -18,7 +17,7 @@ from sociable.core.form import PERSON
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
-from sociable.engine.pool import EPISODES
+from sociable.engine.pool import EPISODES, TakePlace, take_any_place
 from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
 from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
@@ -48,8 +47,7 @@ class Run:
     rubric: Rubric | None = None
     looks: Looks | None = None
     """The looks of a run that ends by rule."""
-    take_place: Callable[[str], AbstractAsyncContextManager[None]] = lambda _phase: nullcontext()
-    """A place for one item of a phase among those of several runs."""
+    take_place: TakePlace = take_any_place
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
 
