@@ -93,6 +93,12 @@ def test_a_reference_agent_is_left_out_where_a_benchmark_has_none_of_its_name(re
     assert grid.remarks == ("hsii has no reference/tit-for-tat: it is left out there.",)
 
 
+def test_the_example_of_the_guide_makes_the_runs_it_says(read) -> None:  # type: ignore[no-untyped-def]
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
+    _, _, example = page.split("```toml\n")
+    assert len(read(example.partition("```")[0]).runs) == 12
+
+
 LEAST = 'models = ["reference/oracle"]\nbenchmarks = ["hsii"]\n'
 
 

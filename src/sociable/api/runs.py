@@ -387,6 +387,9 @@ async def ask_everybody(run_: Run, opened: OpenStudy, models: Sequence[Journalle
             played = {episode.scenario for episode in run_.records.episodes}
             with narrow(study, {name: each for name, each in study.scenarios.items() if name in played}):
                 await _ask_all(run_, opened, build)
+    except RunStopped:
+        await run_.budget.wait_for_calls()
+        raise
     finally:
         with contextlib.suppress(RunStopped):
             _note_what_happened(run_, models)

@@ -308,7 +308,7 @@ class _GridFile:
             unasked["opponent"] = "in {benchmark} no two models meet"
         if not issubclass(kind, Rated):
             unasked |= dict.fromkeys(("rubric", "raters"), "{benchmark} is not rated by rubrics")
-        for name in unasked.keys() & self.values.keys():
+        for name in filter(self.values.__contains__, unasked):
             self.remarks[f"{unasked[name].format(benchmark=benchmark.name)}: '{name}' is left out there."] = None
         return {name: value for name, value in self.values.items() if name not in unasked}
 

@@ -257,8 +257,8 @@ def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]
         raise RunFolderError(f"{path}: no such file, so there is nothing to replay.")
     ways, log = ["mode=ro"], path.with_name(f"{path.name}-wal")
     if not log.exists() or log.stat().st_size == 0:
-        # In a folder where it cannot make a write-ahead log, SQLite must be told that none is needed.
-        ways.append("mode=ro&immutable=1")
+        # SQLite would make a write-ahead log, and leave it behind, or fail where it cannot: it must be told that none is needed.
+        ways.insert(0, "mode=ro&immutable=1")
     for way in ways:
         database = _connect(f"{path.absolute().as_uri()}?{way}", uri=True)
         try:

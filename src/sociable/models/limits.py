@@ -159,6 +159,12 @@ class Budget:
         self._reserved += reserve
         self._under_way += 1
 
+    async def wait_for_calls(self) -> None:
+        """Returns when no call is under way: some may outlive the episode that asked for several at once and was stopped."""
+        while self._under_way:
+            self._settled.clear()
+            await self._settled.wait()
+
     def settle(self, reserve: float) -> None:
         """Gives up the reserve of a call that is over, paid or failed."""
         self._release(reserve)
