@@ -66,7 +66,10 @@ def test_every_model_is_run_on_every_benchmark_by_every_condition_and_seed(read)
 
 
 def test_what_stands_nearer_to_a_run_goes_before_what_holds_for_all(read) -> None:  # type: ignore[no-untyped-def]
-    by_name = {(run.settings.benchmark, run.condition, run.settings.model[:9], run.settings.seed): run.settings for run in read(FILE).runs}
+    by_name = {
+        (run.settings.benchmark, run.condition, run.settings.model[:9], run.settings.seed): run.settings
+        for run in read(FILE).runs
+    }
     plain, short = by_name["hsii", "plain", "reference", 0], by_name["hsii", "short", "reference", 0]
     assert (plain.limit, plain.options) == (4, {"stages": [1, 2]})
     assert (short.limit, short.options) == (1, {"stages": [1]})
@@ -88,7 +91,9 @@ def test_a_role_of_all_runs_is_left_out_where_nothing_is_asked_of_it(read) -> No
 
 
 def test_a_reference_agent_is_left_out_where_a_benchmark_has_none_of_its_name(read) -> None:  # type: ignore[no-untyped-def]
-    grid = read('models = ["reference/oracle", "reference/tit-for-tat"]\nbenchmarks = ["hsii", "agentsense-duels"]\n[settings.agentsense-duels]\nopponent = "reference/random"')
+    grid = read(
+        'models = ["reference/oracle", "reference/tit-for-tat"]\nbenchmarks = ["hsii", "agentsense-duels"]\n[settings.agentsense-duels]\nopponent = "reference/random"'
+    )
     assert len(grid.runs) == 3
     assert grid.remarks == ("hsii has no reference/tit-for-tat: it is left out there.",)
 
@@ -112,6 +117,7 @@ LEAST = 'models = ["reference/oracle"]\nbenchmarks = ["hsii"]\n'
         ('models = ["a",\n "a"]\nbenchmarks = ["hsii"]', "line 2: 'a' stands twice in 'models'"),
         ('models = [\n"openai/a",\n"openai/a@http://h/v1"]\nbenchmarks = ["hsii"]', "line 3: 'openai/a' stands twice"),
         ('models = ["human"]\nbenchmarks = ["hsii"]', "line 1: 'human' cannot play many runs"),
+        (f'{LEAST}[settings.hsii]\npartner = "human"', "line 4: 'human' cannot play many runs"),
         ('models = ["a"]\nbenchmarks = ["hsii",\n\n"agentsens"]', "line 4: there is no benchmark 'agentsens'. Did you mean 'agentsense'?"),
         (f"{LEAST}benchmark = 1", "line 3: unknown setting 'benchmark'. Did you mean 'benchmarks'?"),
         (f"{LEAST}judge = ['x']", "line 3: unknown setting 'judge'. Did you mean 'judges'?"),

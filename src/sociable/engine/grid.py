@@ -200,9 +200,7 @@ class _GridFile:
 
     def _check_models(self, models: Sequence[str]) -> None:
         stripped = [strip_endpoint(name) for name in models]
-        for number, name in enumerate(models):
-            if name == PERSON:
-                self._fail(("models", number), f"'{PERSON}' cannot play many runs at once: use sociable run for a person.")
+        for number in range(len(models)):
             if stripped[number] in stripped[:number]:
                 self._fail(("models", number), f"'{stripped[number]}' stands twice; an address alone makes no other model.")
 
@@ -291,6 +289,9 @@ class _GridFile:
             values |= known
             places |= {key: (*way, key) for key in known}
             places |= {f"roles.{key}": (*way, "roles", key) for key in roles if key in layer.get("roles", {})}
+        for role in ("model", *_ROLES):
+            if PERSON in _list_texts(values.get(role)):
+                self._fail(places[role], f"'{PERSON}' cannot play many runs at once. Run a person's with: sociable run {name}.")
         settings = self._validate({**values, "roles": self._leave_absent_out(roles, values), "options": options}, places)
         try:
             settings = add_role_defaults(settings, benchmark.role_defaults)
