@@ -195,8 +195,11 @@ def test_a_run_that_is_no_longer_named_stays_on_disk_and_comes_back(server: Any,
     # Prices and connections decide nothing; another limit does, and is another run.
     sociable.study(write_file(server, "a", "b", more="max_connections = 3\n" + PRICES))
     assert server.requests()["total"] == asked and len(list_folders()) == 2
-    result = sociable.study(write_file(server, "a", limit=2))
+    result = sociable.study(write_file(server, "a", more="repeats = 2"))
     assert [run.name for run in result.runs] == ["hsii-openai-compatible-social-a-2"]
+    # What others said to the run that is no part of the study any more is not bought again.
+    calls = list_calls(Path("runs/study") / result.runs[0].name)
+    assert {by for _, role, _, by in calls if role == "reference"} <= {f"hsii-openai-compatible-social-{model}" for model in "ab"}
 
 
 def test_a_limit_of_cost_is_one_for_all_and_can_be_raised(server: Any, capsys: pytest.CaptureFixture[str]) -> None:

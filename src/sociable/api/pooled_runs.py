@@ -58,15 +58,17 @@ class Totals:
         return UnderWay(0.0, f"({self.finished} of {self.runs} runs finished)")
 
 
-def note_earlier_calls(folder: Path, runs: Mapping[str, RunSettings], pool: Pool) -> None:
-    """Books what the runs have bought so far, and has them share it. Raises RunFolderError."""
-    for name, settings in runs.items():
+def note_earlier_calls(folder: Path, runs: Mapping[str, RunSettings], others: Mapping[str, RunSettings], pool: Pool) -> None:
+    """Books what the ``runs`` have bought so far, and has them share that, and what ``others`` have. Raises RunFolderError."""
+    for name, settings in {**others, **runs}.items():
         path = folder / name / "calls.sqlite"
-        if path.exists():
+        if not path.exists():
+            continue
+        pool.share_calls(settings).add(path)
+        if name in runs:
             with Journal(path, replay_only=True) as journal:
                 for model, role, usage in journal.sum_usage(shared=False):
                     pool.budget.book(model, role, usage)
-            pool.share_calls(settings).add(path)
 
 
 async def play_runs(

@@ -26,7 +26,7 @@ from sociable.core.run_folder import SERIES_FILE, RunFolder, hold_lock, make_fol
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end
 from sociable.engine.grid import Grid, GridRun, read_grid
-from sociable.engine.opening import OpenStudy, Watch, make_paths_absolute, open_study
+from sociable.engine.opening import OpenStudy, Watch, find_prices, make_paths_absolute, open_study
 from sociable.engine.pool import ModelKey, Pool
 from sociable.engine.rehearsal import RehearsedCall, rehearse
 from sociable.engine.result import RunRecords, RunResult
@@ -54,7 +54,6 @@ class StudyPlan:
     """By run the name of its condition; empty: none."""
     max_cost: float | None
     """The limit in US dollars for all runs together."""
-    prices: Mapping[str, Price] = field(default_factory=dict)
     left_out: Mapping[str, RunSettings] = field(default_factory=dict)
     """Runs of earlier versions of the file: they stay on disk and are no part of the study any more."""
     remarks: tuple[str, ...] = ()
@@ -117,6 +116,7 @@ def plan_study(file: Path, folder: Path, *, max_cost: float | None = None) -> St
 
     Every run is checked as it would be on its own. Spends nothing. Raises InputError naming the line in the file.
     """
+    _check_limit(max_cost)
     if (folder / "manifest.json").exists():
         raise InputError(f"{folder} holds a single run. Choose another --out for a study.")
     before = read_study(folder) if is_series(folder) else None
@@ -125,7 +125,6 @@ def plan_study(file: Path, folder: Path, *, max_cost: float | None = None) -> St
     grid = read_grid(file)
     runs: dict[str, RunSettings] = {}
     conditions: dict[str, str] = {}
-    prices: dict[str, Price] = {}
     models: dict[ModelKey, Model] = {}
     for run in grid.runs:
         limit = max_cost or run.settings.max_cost
@@ -140,14 +139,18 @@ def plan_study(file: Path, folder: Path, *, max_cost: float | None = None) -> St
             _refuse_other_version(folder / name, opened)
         except InputError as error:
             raise grid.blame(run, error) from None
-        prices |= opened.prices
         runs[name], conditions[name] = settings, run.condition
     if not runs:
         raise InputError(f"{file}: no run is left. {' '.join(grid.remarks)}".strip())
     left_out = {name: settings for name, settings in earlier.items() if name not in runs}
     text = file.read_text(encoding="utf-8")
     limit = max_cost or grid.runs[0].settings.max_cost
-    return StudyPlan(file.stem, text, runs, conditions, limit, prices, left_out, grid.remarks)
+    return StudyPlan(file.stem, text, runs, conditions, limit, left_out, grid.remarks)
+
+
+def _check_limit(max_cost: float | None) -> None:
+    if max_cost is not None and max_cost <= 0:
+        raise InputError(f"--max-cost {max_cost:g}: a limit in US dollars is more than 0.")
 
 
 def _identify(settings: RunSettings) -> str:
@@ -212,7 +215,7 @@ def read_study(folder: Path) -> StudyPlan:
         raise RunFolderError(
             f"{folder / SERIES_FILE}: cannot be read ({str(error).splitlines()[0]}). Report its runs one by one."
         ) from None
-    return StudyPlan(own.name, text, runs, own.conditions, own.max_cost, {}, own.left_out, own.remarks)
+    return StudyPlan(own.name, text, runs, own.conditions, own.max_cost, own.left_out, own.remarks)
 
 
 # Playing.
@@ -225,25 +228,30 @@ def resume_study(
 
     ``max_cost`` takes the place of the limit so far. ``offline`` nobody is asked: all comes from the journals.
     """
+    _check_limit(max_cost)
     with hold_lock(folder):
         plan = read_study(folder)
         if max_cost is not None:
             plan = replace(plan, max_cost=max_cost)
             _note(folder, plan)
         missing = {name: settings for name, settings in plan.runs.items() if offline or not is_finished(folder / name)}
-        pool = Pool(Budget(_find_prices(plan, build=not offline), plan.max_cost))
-        note_earlier_calls(folder, plan.runs, pool)
+        pool = Pool(Budget(_find_prices(plan, None if offline else plan.max_cost), plan.max_cost))
+        note_earlier_calls(folder, plan.runs, plan.left_out, pool)
         problems = run_to_end(play_runs(folder, missing, pool, offline=offline, watch=watch))
-        pool.budget.check()
+        if stop := pool.budget.stopped:
+            for name, problem in problems.items():
+                if problem is not stop:
+                    stop.add_note(f"{name}: {problem}")
+            raise stop
         return load_study_result(folder, {name: str(error) for name, error in problems.items()})
 
 
-def _find_prices(plan: StudyPlan, *, build: bool) -> dict[str, Price]:
+def _find_prices(plan: StudyPlan, limit: float | None) -> dict[str, Price]:
     """The prices of all models of a study. Raises InputError where there is a limit and a model has none."""
-    prices = dict(plan.prices)
+    prices: dict[str, Price] = {}
     for settings in plan.runs.values():
-        limit = plan.max_cost if build else None
-        prices |= open_study(settings.model_copy(update={"max_cost": limit}), build=()).prices
+        opened = open_study(settings, build=())
+        prices |= find_prices(settings.model_copy(update={"max_cost": limit}), opened.seats)
     return prices
 
 

@@ -138,16 +138,21 @@ class Journal(AbstractContextManager["Journal"]):
 
     def sum_usage(self, *, shared: bool | None = None) -> Iterator[tuple[str, str, Usage]]:
         """(model, role, usage) of everything in the journal, added up; or of what another run bought, or did not."""
-        bought_by = "bought_by" if "bought_by" in self._columns else "NULL"
-        condition = {None: "", True: f"WHERE {bought_by} IS NOT NULL", False: f"WHERE {bought_by} IS NULL"}[shared]
+        condition = "" if shared is None else f"WHERE {self._is_shared} = {int(shared)}"
         sums = "SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls"
         for model, role, calls, asked, answered in self._select(f"{sums} {condition} GROUP BY model, role"):
             yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
 
-    def list_keys(self, roles: Collection[str]) -> Iterator[bytes]:
-        """The keys of all calls of these roles."""
-        rows = self._select(f"SELECT key FROM calls WHERE role IN ({', '.join('?' * len(roles))})", *roles)  # noqa: S608
-        return (key for (key,) in rows)
+    def list_keys(self, roles: Collection[str]) -> Iterator[tuple[bytes, bool]]:
+        """(key, whether another run had bought it) of all calls of these roles."""
+        places = ", ".join("?" * len(roles))
+        rows = self._select(f"SELECT key, {self._is_shared} FROM calls WHERE role IN ({places})", *roles)  # noqa: S608
+        return ((key, bool(shared)) for key, shared in rows)
+
+    @property
+    def _is_shared(self) -> str:
+        """The condition in SQL that another run had bought a call."""
+        return "(bought_by IS NOT NULL)" if "bought_by" in self._columns else "0"
 
     def find_timed(self, key: bytes) -> Reply | None:
         """As ``find``, with the seconds that it took."""
@@ -296,7 +301,10 @@ class SharedCalls:
     def add(self, path: Path) -> None:
         """Takes note of what a run's journal holds already. Raises RunFolderError."""
         with Journal(path, replay_only=True) as journal:
-            self._journals |= dict.fromkeys(journal.list_keys(SHARED_ROLES), path)
+            for key, shared in journal.list_keys(SHARED_ROLES):
+                # Of several that have it, the one that bought it.
+                if not shared or key not in self._journals:
+                    self._journals[key] = path
 
     def note(self, key: bytes, path: Path) -> None:
         self._journals[key] = path
