@@ -44,3 +44,12 @@ def find_folder(request: Request, parameter: str = "run") -> Path:
     if not path.is_relative_to(folder) or not (path / "manifest.json").is_file():
         raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no run '{name}' here. The page Runs lists those there are.")
     return path
+
+
+def stamp_file(path: Path) -> list[int] | None:
+    """What changes when a file does; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return [found.st_ino, found.st_size, found.st_mtime_ns]
