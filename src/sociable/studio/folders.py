@@ -10,8 +10,6 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sociable.core.run_folder import SERIES_FILE
-
 DEEPEST = 4
 """Levels of folders below the studio's in which runs are looked for."""
 
@@ -25,10 +23,6 @@ def find_run_folders(folder: Path) -> Iterator[Path]:
             yield here
         is_deep = len(here.relative_to(folder).parts) >= DEEPEST
         folders[:] = [] if is_run or is_deep else sorted(each for each in folders if not each.startswith("."))
-
-
-def is_series(folder: Path) -> bool:
-    return (folder / SERIES_FILE).is_file()
 
 
 def name_run(folder: Path, run: Path) -> str:
