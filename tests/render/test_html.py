@@ -120,7 +120,7 @@ def test_a_plot_of_nothing_says_so(plot: Plot, scores: Table) -> None:
 
 
 def test_each_kind_of_block_has_a_rule_and_another_one_is_an_error(scores: Table) -> None:
-    template = Path(html.__file__).with_name("templates") / "report.html.jinja"
+    template = Path(html.__file__).with_name("templates") / "blocks.html.jinja"
     for kind in get_args(Block):
         block = object.__new__(CurvePlot if kind is Plot else kind)
         assert _name_kind(block) == kind.__name__

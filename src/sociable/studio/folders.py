@@ -10,8 +10,6 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sociable.core.run_folder import SERIES_FILE
-
 DEEPEST = 4
 """Levels of folders below the studio's in which runs are looked for."""
 
@@ -27,10 +25,6 @@ def find_run_folders(folder: Path) -> Iterator[Path]:
         folders[:] = [] if is_run or is_deep else sorted(each for each in folders if not each.startswith("."))
 
 
-def is_series(folder: Path) -> bool:
-    return (folder / SERIES_FILE).is_file()
-
-
 def name_run(folder: Path, run: Path) -> str:
     """The name of a run in addresses and tables: its path below the studio's folder."""
     return run.relative_to(folder).as_posix()
@@ -44,3 +38,12 @@ def find_folder(request: Request, parameter: str = "run") -> Path:
     if not path.is_relative_to(folder) or not (path / "manifest.json").is_file():
         raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no run '{name}' here. The page Runs lists those there are.")
     return path
+
+
+def stamp_file(path: Path) -> list[int] | None:
+    """What changes when a file does; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return [found.st_ino, found.st_size, found.st_mtime_ns]

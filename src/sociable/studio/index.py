@@ -12,7 +12,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -338,9 +338,3 @@ def _make_run_row(*values: Any) -> RunRow:
 
 def _make_episode_row(*values: Any) -> EpisodeRow:
     return EpisodeRow(*values[:-1], [ScoreCell(*each) for each in json.loads(values[-1])])  # type: ignore[call-arg]
-
-
-def leave_out(filters: Filters, *names: str) -> Filters:
-    """The filters with some of them empty."""
-    empty = Filters()
-    return replace(filters, **{name: getattr(empty, name) for name in names})

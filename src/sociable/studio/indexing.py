@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.records import EpisodeStatus, Outcome, Verdict, make_episode_id, make_storable
-from sociable.studio.folders import find_run_folders, name_run
+from sociable.studio.folders import find_run_folders, name_run, stamp_file
 from sociable.studio.index import Index
 
 METRICS_INDEXED = 8
@@ -107,22 +107,13 @@ def _make_storable(*values: Any) -> list[Any]:
     return [make_storable(each) if isinstance(each, str) else each for each in values]
 
 
-def _stamp(path: Path) -> list[int] | None:
-    """What changes when a file does; None where there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return [found.st_ino, found.st_size, found.st_mtime_ns]
-
-
 def _needs_reading(path: Path, read: Read, state: State) -> bool:
     file, key = _FILES[read]
-    return _stamp(path / file) != state.get(key)
+    return stamp_file(path / file) != state.get(key)
 
 
 def _read_manifest(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
-    if (stamp := _stamp(path / "manifest.json")) == state.get("manifest"):
+    if (stamp := stamp_file(path / "manifest.json")) == state.get("manifest"):
         return None
     state["manifest"] = stamp
     try:
@@ -142,7 +133,7 @@ def _read_manifest(database: sqlite3.Connection, run: int, path: Path, state: St
 
 def _read_episodes(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
     """Reads up to ``LINES_AT_ONCE`` lines that were not read before."""
-    file, stamp = path / "episodes.jsonl", _stamp(path / "episodes.jsonl")
+    file, stamp = path / "episodes.jsonl", stamp_file(path / "episodes.jsonl")
     if stamp is None or stamp == state.get("episodes"):
         return None
     read = state.get("read") or {"inode": None}
@@ -226,7 +217,7 @@ def _collect_prose(record: object) -> str:
 
 def _read_judgments(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
     """How far the present judges agree, and both orders of each pair."""
-    stamp = _stamp(path / "judgments.jsonl")
+    stamp = stamp_file(path / "judgments.jsonl")
     if stamp is None or stamp == state.get("judgments"):
         return None
     state["judgments"] = stamp
@@ -300,7 +291,7 @@ def read_estimates(path: Path) -> list[dict[str, Any]]:
 
 
 def _read_estimates(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
-    if (stamp := _stamp(path / "scores.json")) == state.get("estimates"):
+    if (stamp := stamp_file(path / "scores.json")) == state.get("estimates"):
         return None
     state["estimates"] = stamp
     shown: list[list[Any]] = []
@@ -316,7 +307,7 @@ def _read_estimates(database: sqlite3.Connection, run: int, path: Path, state: S
 
 
 def _read_scores(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
-    if (stamp := _stamp(path / "scores.json")) == state.get("scores"):
+    if (stamp := stamp_file(path / "scores.json")) == state.get("scores"):
         return None
     state["scores"] = stamp
     database.execute("DELETE FROM measured WHERE episode IN (SELECT id FROM episodes WHERE run = ?)", (run,))

@@ -23,6 +23,7 @@ from sociable.engine.registry import find_benchmark
 from sociable.engine.result import RunRecords, RunResult
 from sociable.engine.seats import Role
 from sociable.models.journal import Call, Journal
+from sociable.studio.folders import stamp_file
 
 RUNS_KEPT = 4
 MOST_CALLS_TRACED = 400
@@ -77,28 +78,50 @@ class OpenedRun:
         return self.path / "calls.sqlite"
 
 
+Stamps = tuple[list[int] | None, ...]
+"""What changes when a file of a run does."""
+
+_FILES = ("manifest.json", "episodes.jsonl", "judgments.jsonl", "measurements.jsonl", "references.jsonl")
+
+_opened: LRUCache[Path, tuple[Stamps, OpenedRun]] = LRUCache(RUNS_KEPT)
+_studied: LRUCache[Path, tuple[Stamps, RunResult]] = LRUCache(RUNS_KEPT)
+_lock = threading.Lock()
+
+
+def _stamp(path: Path) -> Stamps:
+    return tuple(stamp_file(path / name) for name in _FILES)
+
+
 def open_to_look(path: Path) -> OpenedRun:
     """The run in a folder. Raises RunFolderError where it has no manifest, or one of another layout."""
+    stamps = _stamp(path)
+    with _lock:
+        known = _opened.get(path)
+    if known and known[0] == stamps:
+        return known[1]
     manifest = RunFolder.open(path, lock=False).read_manifest()
     files = (RecordFile(path / f"{name}.jsonl", AnyRecord, lenient=True) for name in ("episodes", "judgments"))
-    return OpenedRun(path, manifest, *files)
-
-
-_kept: LRUCache[tuple[Path, int], RunResult] = LRUCache(RUNS_KEPT)
-_lock = threading.Lock()
+    run = OpenedRun(path, manifest, *files)
+    with _lock:
+        _opened[path] = (stamps, run)
+    return run
 
 
 def load_study_of(path: Path) -> RunResult:
     """A run with its study, as reports see it, without scores. Raises InputError where benchmark or data are others by now."""
-    key = (path, (path / "manifest.json").stat().st_mtime_ns)
+    stamps = _stamp(path)
     with _lock:
-        result = _kept.get(key)
-    if result is None:
+        known = _studied.get(path)
+    if known and known[0] == stamps:
+        return known[1]
+    if known and known[0][0] == stamps[0]:
+        # The manifest is as it was, so the study is; the run has gone on.
+        result = replace(known[1], records=RunRecords.open(path, known[1].study, lenient=True))
+    else:
         result = load_result(path, scored=False, lenient=True)
-        with _lock:
-            _kept[key] = result
-        return result
-    return replace(result, records=RunRecords.open(path, result.study, lenient=True))
+    with _lock:
+        _studied[path] = (stamps, result)
+    return result
 
 
 def show_episode(path: Path, episode: str) -> list[Block]:
