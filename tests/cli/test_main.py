@@ -731,3 +731,26 @@ def test_the_list_of_episodes_says_how_each_ended_and_can_be_searched(finished: 
         assert capsys.readouterr().out.splitlines() == wrong
     assert sociable("show", finished, "--find", "no such words") == 2
     assert "without --find all episodes are listed" in capsys.readouterr().err
+
+
+def test_runs_are_listed_with_their_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        sociable("run", "hsii", "--model", "reference/heuristic", "--limit", "1", "--stages", "1,2", "--out", tmp_path / "a") == 0
+    )
+    (tmp_path / "a" / "status.json").write_text('{"state": "failed", "reason": "[red]Wrong\\u001b[2J key.[/red]"}')
+    capsys.readouterr()
+    assert sociable("status", tmp_path) == 0
+    shown = "".join(capsys.readouterr().out.split())
+    assert "failed" in shown
+    assert "[red]Wrong" in shown
+    assert "\x1b[2J" not in shown
+    for arguments, told in (
+        (("status", tmp_path / "nowhere"), "no such folder"),
+        (("status", tmp_path / "a" / "inputs"), "no such folder"),
+        (("stop", tmp_path / "a"), "Nobody is at work"),
+        (("raise", tmp_path / "a", "--max-cost", "5"), "sociable resume"),
+        (("raise", tmp_path / "a", "--max-cost", "-5"), "above 0"),
+        (("stop", tmp_path), "is not a run folder"),
+    ):
+        assert sociable(*arguments) == 2, arguments
+        assert told in capsys.readouterr().err

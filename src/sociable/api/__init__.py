@@ -13,12 +13,14 @@ if TYPE_CHECKING:
         judges,
         people,
         power,
+        processes,
         reports,
         results,
         runs,
         series,
         tournaments,
         towns,
+        watching,
     )
 
 __all__ = [
@@ -30,12 +32,14 @@ __all__ = [
     "judges",
     "people",
     "power",
+    "processes",
     "reports",
     "results",
     "runs",
     "series",
     "tournaments",
     "towns",
+    "watching",
 ]
 
 

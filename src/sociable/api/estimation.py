@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from typing_extensions import Unpack
@@ -14,8 +15,11 @@ from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end
 from sociable.engine.opening import OpenStudy, Watch, begin_run, open_run, open_study
 from sociable.engine.rehearsal import rehearse
+from sociable.engine.run import Run
 from sociable.engine.seats import Role
 from sociable.engine.settings import RunSettings
+from sociable.engine.watching import watch_run
+from sociable.models.journal import JournalledModel
 from sociable.reports.estimates import Asked, Probe, make_estimate_document, sum_calls
 
 
@@ -56,7 +60,7 @@ def _probe(asked: RunSettings, count: int, path: Path, watch: Watch | None) -> D
         drawn = draw_evenly({"": everything}, count, make_generator(asked.seed, "probe"))
         opened.study.scenarios = {name: scenario for name, scenario in everything.items() if name in drawn}
         few = rehearse_run(opened)
-        run_to_end(play_and_judge(run, opened, models, tuple(Role)))
+        run_to_end(_play(run, opened, models))
         probe = Probe(
             folder=str(path),
             scenarios=len(drawn),
@@ -67,3 +71,8 @@ def _probe(asked: RunSettings, count: int, path: Path, watch: Watch | None) -> D
         )
     opened.study.scenarios = everything
     return make_estimate_document(opened, rehearsed, probe)
+
+
+async def _play(run: Run, opened: OpenStudy, models: Sequence[JournalledModel]) -> None:
+    async with watch_run(run, opened):
+        await play_and_judge(run, opened, models, tuple(Role))

@@ -25,12 +25,20 @@ from sociable.core.run_folder import AUDIT_FILE, RecordFile, hold_lock, make_fol
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.judge_asking import Failures, ask_judges, list_calls
-from sociable.engine.judge_audit import AuditRecord, AuditSettings, OpenAudit, make_cards, open_audit
+from sociable.engine.judge_audit import (
+    AuditRecord,
+    AuditSettings,
+    OpenAudit,
+    find_judge_prices,
+    make_cards,
+    open_audit,
+)
 from sociable.engine.judge_people import make_people_kinds
 from sociable.engine.opening import Watch, describe_packages, make_paths_absolute
 from sociable.engine.phases import Progress
 from sociable.engine.seats import Role
 from sociable.engine.settings import RoleSettings, change_settings, make_folder_name, read_roles_and_prices, strip_endpoint
+from sociable.engine.status import StatusKeeper
 from sociable.judging.auditing.card import CARD_FILE, AuditAnswer, JudgeCard, load_card
 from sociable.judging.auditing.labelled_sets import read_labelled_set
 from sociable.models.journal import Journal, JournalledModel
@@ -227,7 +235,7 @@ def _go_on(opened: OpenAudit, folder: Path, watch: Watch | None) -> list[JudgeCa
         with Journal(folder / "calls.sqlite") as journal:
             for model, role, usage in journal.sum_usage():
                 budget.book(model, role, usage)
-            failures = run_to_end(_ask(opened, journal, budget, file, watch))
+            failures = run_to_end(_ask(opened, folder, journal, budget, file, watch))
         cards = make_cards(opened, read_audit(folder), file, failures)
     finally:
         file.close()
@@ -240,16 +248,27 @@ def _go_on(opened: OpenAudit, folder: Path, watch: Watch | None) -> list[JudgeCa
 
 
 async def _ask(
-    opened: OpenAudit, journal: Journal, budget: Budget, file: RecordFile[AuditAnswer], watch: Watch | None
+    opened: OpenAudit, folder: Path, journal: Journal, budget: Budget, file: RecordFile[AuditAnswer], watch: Watch | None
 ) -> Failures:
     seats = [replace(seat, model=JournalledModel(seat.model, journal, budget)) if seat.model else seat for seat in opened.judges]
 
+    progress: list[Progress] = []
+
     def report(counts: Progress) -> None:
+        progress[:] = [counts]
         if watch:
             watch(counts, budget)
 
+    def change_limit(max_cost: float) -> None:
+        record = read_audit(folder)
+        run = change_settings(record.settings.run, max_cost=max_cost)
+        find_judge_prices(run, opened.judges)  # a limit is of no use where a price is missing
+        settings = record.settings.model_copy(update={"run": run})
+        write_atomically(folder / AUDIT_FILE, record.model_copy(update={"settings": settings}).model_dump_json(indent=1) + "\n")
+        budget.change_limit(max_cost)
+
     try:
-        with stop_on_interrupt(budget):
+        with StatusKeeper(folder, budget, lambda: next(iter(progress), None), change_limit), stop_on_interrupt(budget):
             return await ask_judges(opened.planned, seats, file, budget, report, at_once=opened.settings.run.at_once)
     finally:
         for seat in seats:

@@ -44,6 +44,7 @@ from sociable.engine.settings import (
 )
 from sociable.engine.stopping import Looks, measure_half_width, narrow
 from sociable.engine.study import Referenced
+from sociable.engine.watching import select_main, watch_run
 from sociable.models.journal import JournalledModel
 from sociable.models.limits import Price
 
@@ -223,11 +224,13 @@ def _finish(
 
 
 async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
-    await play_and_judge(run_, opened, models, build)
-    try:
-        run_.score(opened.benchmark.name, opened.benchmark.version)
-    except KeyboardInterrupt:
-        raise Interrupted("Interrupted while scores were worked out. All that was said and judged is kept.") from None
+    async with watch_run(run_, opened, build) as keeper:
+        await play_and_judge(run_, opened, models, build)
+        try:
+            scored = run_.score(opened.benchmark.name, opened.benchmark.version)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted while scores were worked out. All that was said and judged is kept.") from None
+        keeper.note_estimates(select_main(run_.study, scored.estimates), len(run_.records.episodes))
 
 
 async def play_and_judge(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import sociable
-from sociable.cli import construct, datasets, judging, planning, reporting, running, towns
+from sociable.cli import construct, datasets, judging, planning, reporting, running, towns, watching
 from sociable.cli.benchmarks import Purpose, make_benchmark_group
 from sociable.cli.demo import demo
 from sociable.cli.new import new_app
@@ -59,6 +59,9 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "interview": towns.interview,
     "map": towns.draw_map,
     "review": review,
+    "status": watching.status,
+    "stop": watching.stop,
+    "raise": watching.raise_limit,
     "studio": studio,
 }
 """In the order in which help lists them."""

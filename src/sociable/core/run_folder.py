@@ -35,21 +35,34 @@ SERIES_FILE = "series.json"
 AUDIT_FILE = "audit.json"
 """What an audit of judges asked of whom; a folder that holds it holds no run."""
 
+STATUS_FILE = "status.json"
+"""How far the process at work in a folder is, or how the last one ended."""
+
+CONTROL_FILE = "control.json"
+"""A word to the process at work in a folder, which removes it."""
+
+PATIENCE_SECONDS = 0.3
+"""The time for which a lock is tried: whoever looks whether a folder is in use holds it for a moment."""
+
 REPLAYED = "Remove that line and resume: its episode will be replayed from the journal at no cost."
 """The remedy for a record of a run that cannot be read."""
 
 R = TypeVar("R", bound=BaseModel)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replaces ``path`` in one step, so that a reader or a crash sees the old file or the new one. Raises StorageFailure."""
+def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
+    """Replaces ``path`` in one step, so that a reader or a crash sees the old file or the new one. Raises StorageFailure.
+
+    What is not ``durable`` costs less, and a power cut may lose it.
+    """
     part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
     with _replace_or_clean_up(path, part):
         # "x" gives the permissions of any new file, as the user's umask has them.
         with part.open("x", encoding="utf-8", errors="replace", newline="\n") as stream:
             stream.write(text)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         os.replace(part, path)
 
 
@@ -174,7 +187,9 @@ def hold_lock(path: Path) -> Iterator[None]:
 def _acquire_lock(path: Path) -> filelock.BaseFileLock:
     lock = filelock.FileLock(path / ".lock")
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=PATIENCE_SECONDS)
+        # A word to an earlier process is not for this one.
+        (path / CONTROL_FILE).unlink(missing_ok=True)
     except filelock.Timeout:
         raise RunFolderError(
             f"{path} is in use by another process. Wait until it is done, or end that process; then try again."
@@ -182,6 +197,20 @@ def _acquire_lock(path: Path) -> filelock.BaseFileLock:
     except OSError as error:
         raise StorageFailure(f"Cannot lock {path}: {error}. The folder must be writable; nothing in it was changed.") from error
     return lock
+
+
+def is_in_use(path: Path) -> bool | None:
+    """Whether a process is at work in a folder; None where that cannot be told, in a folder of another user's say."""
+    file = path / ".lock"
+    try:
+        if not file.exists():
+            return False
+        with filelock.FileLock(file).acquire(timeout=0):
+            return False
+    except filelock.Timeout:
+        return True
+    except OSError:
+        return None
 
 
 def _identify(record: BaseModel) -> str:

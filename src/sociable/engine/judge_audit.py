@@ -112,7 +112,7 @@ def open_audit(
     judges = [_seat(name, run, benchmark, build=build) for name in run.judges]
     known = blake2b("\n".join(ask.known.model_dump_json() for each in planned for ask in each.asks).encode(), digest_size=16)
     digests = {**study.digests, "known answers": known.hexdigest()}
-    return OpenAudit(settings, benchmark, planned, judges, digests, _find_prices(run, judges))
+    return OpenAudit(settings, benchmark, planned, judges, digests, find_judge_prices(run, judges))
 
 
 def _plan_others(kind: PeopleKind | FamilyKind, limit: int, seed: int) -> list[Ask]:
@@ -130,7 +130,8 @@ def _seat(name: str, run: RunSettings, benchmark: Benchmark, *, build: bool) -> 
     return Seat(Role.JUDGE, plain, AbsentModel(plain), run.find_role_settings(Role.JUDGE, name).sampling)
 
 
-def _find_prices(run: RunSettings, judges: Sequence[Seat]) -> dict[str, Price]:
+def find_judge_prices(run: RunSettings, judges: Sequence[Seat]) -> dict[str, Price]:
+    """The prices of judges that have one. Raises InputError where there is a cost limit and one has none."""
     found = {seat.name: find_price(seat.name, run.prices) for seat in judges}
     if run.max_cost is not None and (unknown := [name for name, price in found.items() if price is None]):
         raise InputError(f"--max-cost needs the price of '{unknown[0]}': write it into the [prices] table of a --config file.")

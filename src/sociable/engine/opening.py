@@ -102,9 +102,12 @@ def describe_packages() -> dict[str, str]:
     return {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()}
 
 
-def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
-    """Checks everything that can be checked before anything is spent, and writes the manifest. The folder is locked."""
-    opened = open_study(make_paths_absolute(settings))
+def begin_run(settings: RunSettings, path: Path, *, build: Collection[Role] = tuple(Role)) -> tuple[RunFolder, OpenStudy]:
+    """Checks everything that can be checked before anything is spent, and writes the manifest. The folder is locked.
+
+    Only the models of the roles in ``build`` are built, and need a key.
+    """
+    opened = open_study(make_paths_absolute(settings), build=build)
     benchmark, study = opened.benchmark, opened.study
     opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
     folder = RunFolder.create(path)

@@ -45,6 +45,10 @@ class Progress:
     total: int
     done: int = 0
     errored: int = 0
+    begun: int = 0
+    """The items that somebody has begun to work on; those that are done among them."""
+    earlier: int = 0
+    """The items that were done before, in an earlier process say; they are not in ``total``."""
     changed: Callable[[Progress], None] = field(default=lambda _: None, repr=False)
     failures: Counter[str] = field(default_factory=Counter, repr=False)
     """The number of failures, by reason."""
@@ -82,6 +86,7 @@ async def run_phase(
             if budget.stopped:
                 return
             reason = ""
+            progress.begun += 1
             try:
                 record: R | None = await work(item)
             except RunStopped as stop:

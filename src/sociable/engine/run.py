@@ -29,6 +29,9 @@ from sociable.models.limits import Budget
 EPISODES = "episodes"
 """The name of the phase in which scenarios are played."""
 
+JUDGMENTS = "judgments"
+"""The name of the phase in which judges give their opinions."""
+
 T = TypeVar("T")
 Rec = TypeVar("Rec", bound=BaseModel)
 
@@ -53,6 +56,8 @@ class Run:
     """The people who take part in episodes; None where nobody does."""
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
+    counts: Progress | None = None
+    """The live counts of the phase that was begun last."""
 
     @property
     def missing_references(self) -> list[str]:
@@ -70,7 +75,11 @@ class Run:
         missing = self.missing_references
         # A reference that cannot be made now is made on resume; what is judged against it waits as long.
         await self._run_phase(
-            "references", missing, partial(self.study.make_reference, seats=self.seats), self.records.references
+            "references",
+            missing,
+            partial(self.study.make_reference, seats=self.seats),
+            self.records.references,
+            earlier=len(self.study.scenarios) - len(missing),
         )
         self.records.references.arrange(list(self.study.scenarios))
 
@@ -78,12 +87,14 @@ class Run:
         """Plays what is missing or errored."""
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
         completed = {episode.id for episode in self._read_done()}
+        pending = [item for item in all_of_them if make_episode_id(*item) not in completed]
         await self._run_phase(
             EPISODES,
-            [(scenario, repeat) for scenario, repeat in all_of_them if make_episode_id(scenario, repeat) not in completed],
+            pending,
             self._play,
             self.records.episodes,
             failed=lambda item, reason: self.study.make_errored_episode(*item, reason),
+            earlier=len(all_of_them) - len(pending),
         )
         self.records.episodes.arrange([make_episode_id(scenario, repeat) for scenario, repeat in all_of_them])
 
@@ -116,7 +127,9 @@ class Run:
         async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
             return await study.judge(*item, records.references.find(item[0].scenario))
 
-        await self._run_phase("judgments", list_pending(), work, records.judgments, total=sum(1 for _ in list_pending()))
+        total = sum(1 for _ in list_pending())
+        earlier = sum(task in records.judgments for task in set(order))
+        await self._run_phase(JUDGMENTS, list_pending(), work, records.judgments, total=total, earlier=earlier)
         records.judgments.arrange(list(dict.fromkeys(order)))
 
     async def rate(self) -> None:
@@ -127,11 +140,13 @@ class Run:
         tasks = [
             task for episode in self._read_done() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
         ]
+        pending = [task for task in tasks if task.id not in self.records.rubrics]
         await self._run_phase(
             "ratings",
-            [task for task in tasks if task.id not in self.records.rubrics],
+            pending,
             lambda task: rate(rubric, task.rated, task.seat, prompts, identifier=task.id, episode=task.episode),
             self.records.rubrics,
+            earlier=len(tasks) - len(pending),
         )
         self.records.rubrics.arrange([task.id for task in tasks])
 
@@ -202,15 +217,16 @@ class Run:
         *,
         failed: Callable[[T, str], Rec | None] = lambda _item, _reason: None,
         total: int | None = None,
+        earlier: int = 0,
     ) -> None:
         """Works on the items, and appends what becomes of each to ``file``; ``total`` where they cannot be counted."""
         count = len(items) if isinstance(items, Sequence) else total or 0
-        progress = Progress(name, count, changed=self.progress, failures=self.failures)
+        progress = self.counts = Progress(name, count, changed=self.progress, failures=self.failures, earlier=earlier)
         if name == EPISODES and isinstance(self.study, TakesLong):
             progress.measure_under_way = self.study.measure_under_way
         await run_phase(items, work, failed, file, self.budget, progress, at_once=self.at_once)
 
     def _begin(self, phase: str, total: int) -> Progress:
-        progress = Progress(phase, total, changed=self.progress, failures=self.failures)
+        progress = self.counts = Progress(phase, total, changed=self.progress, failures=self.failures)
         progress.changed(progress)
         return progress

@@ -96,6 +96,11 @@ class Budget:
     def interrupt(self) -> None:
         self.stop(Interrupted("Interrupted."))
 
+    def change_limit(self, limit: float) -> None:
+        """Sets the limit in US dollars; calls that wait because of the limit so far are looked at again."""
+        self.limit = limit
+        self._settled.set()
+
     def check(self) -> None:
         """Raises the error with which the run was stopped, if it was."""
         if self.stopped is not None:
