@@ -7,19 +7,15 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from sociable.agents.people.desk import Desk, Link
 from sociable.api import watching
 
 from .conftest import Asked
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-PATIENCE_SECONDS = 40
+PATIENCE_SECONDS = 90
 SCENE = "four-lines-for-a-ginger:1"
 HSII = {"benchmark": "hsii", "model": "human", "people": "Ada", "limit": "1", "options": "stages=[1]"}
 
@@ -54,10 +50,63 @@ def test_a_case_is_played_without_script_from_the_form_to_the_records(sitting: A
     address, (seat,) = begin(sitting, HSII)
     page = wait_until(lambda: found if "Send" in (found := sitting.get(seat, owner=False).text) else "")
     while "Your turn" in page:
-        form = {"question": re.findall(r'name="question" value="([^"]+)"', page)[0], "answer-0": "0", "answer-1": "I am with you."}
+        form = {
+            "question": re.findall(r'name="question" value="([^"]+)"', page)[0],
+            "answer-0": "0",
+            "answer-1": "I am with you.",
+        }
         assert sitting.post(seat, form, owner=False).status == 303
-        page = wait_until(lambda: found if "Send" in (found := sitting.get(seat, owner=False).text) or "are over" in found else "")
+        page = wait_until(
+            lambda: found if "Send" in (found := sitting.get(seat, owner=False).text) or "are over" in found else ""
+        )
     assert "You took part in 1 of them" in page or "All cases are over" in page
     (folder,) = tmp_path.iterdir()
     assert json.loads((folder / "episodes.jsonl").read_text().splitlines()[0])["status"] == "completed"
     assert "finished" in sitting.get(address).text
+
+
+def test_every_mistake_comes_back_to_the_form_with_what_was_typed(sitting: Asked, tmp_path: Path) -> None:
+    scene = {"benchmark": "agentsense", "scenario": "chandelier-from-ulm:1", "model": "human"}
+    mistakes = {
+        "Nobody is invited": {**HSII, "people": " \n"},
+        "Ada is named twice": {**HSII, "people": "Ada\nada"},
+        "reference agents for that role": {**HSII, "model": "reference/oracel", "partner": "human"},
+        "Nobody in this run is a person": {**HSII, "model": "reference/oracle"},
+        "&#39;some&#39; is no number for limit": {**HSII, "limit": "some"},
+        "An option is written NAME=VALUE": {**HSII, "options": "stages"},
+        "There is no scenario &#39;nowhere&#39;": {**scene, "scenario": "nowhere", "people": "Ada"},
+        "Nobody in these cases is called": {**scene, "player:Nobody": "Ada"},
+        "played by a reference agent": {**scene, "model": "reference/oracle", "player:Martina Kolb": "Ada"},
+        "up to": {**HSII, "people": "A" * 81},
+    }
+    for words, form in mistakes.items():
+        answer = sitting.post("/sittings/new", form)
+        assert (answer.status, words in answer.text) == (422, True), (
+            words,
+            re.findall(r'class="words"[^>]*>([^<]*)', answer.text),
+        )
+        assert f'value="{form["model"]}"' in answer.text
+    assert list(tmp_path.iterdir()) == []
+    assert sitting.post("/sittings/new", {"benchmark": "nothing"}).status == 400
+    assert sitting.get("/sittings/new", owner=False).status == 401
+
+
+def test_a_link_opens_its_own_seat_alone_and_can_be_withdrawn(sitting: Asked, tmp_path: Path) -> None:
+    address, (seat, other) = begin(sitting, {**HSII, "people": "Ada\nBo"})
+    assert sitting.get(seat, owner=False).status == 200
+    for path in ("/sittings", address, "/events" + address):
+        assert sitting.get(path, owner=False).status == 401
+    assert sitting.get("/desk/" + "x" * 43, owner=False).status == 404
+    assert (
+        sitting.post(seat, {"question": "any", "answer-0": "0"}, owner=False, headers={"Origin": "http://elsewhere"}).status
+        == 403
+    )
+    assert "not put to you" in sitting.post(seat, {"question": "any", "answer-0": "0"}, owner=False).text
+    assert sitting.post(address, {"do": "close", "link": "1"}).status == 303
+    assert sitting.get(seat, owner=False).status == 404
+    assert sitting.get(other, owner=False).status == 200
+    assert "Withdrawn: Ada" in sitting.get(address).text
+    assert "has a link already" in sitting.post(address, {"do": "add", "person": "bo"}).text
+    assert "withdrawn already" in sitting.post(address, {"do": "close", "link": "1"}).text
+    assert sitting.post(address, {"do": "renew", "link": "2"}).status == 303
+    assert sitting.get(other, owner=False).status == 404
