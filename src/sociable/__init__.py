@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sociable.api.results import load_result
     from sociable.api.runs import judge, resume, run, score
     from sociable.api.tournaments import duel
+    from sociable.core.form import PeopleAt
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
@@ -40,6 +41,7 @@ _MODULES = {
     "api.results": ("load_result",),
     "api.runs": ("judge", "resume", "run", "score"),
     "api.tournaments": ("duel",),
+    "core.form": ("PeopleAt",),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),
     "engine.settings": ("RunSettings",),
@@ -56,6 +58,7 @@ __all__ += [
     "Metric",
     "Metrics",
     "Model",
+    "PeopleAt",
     "RunResult",
     "RunSettings",
     "ScriptedModel",

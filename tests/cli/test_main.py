@@ -16,26 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import sociable
 
-from sociable.cli import main as cli
 from sociable.cli import output
 from sociable.cli.showing import show_run
 from sociable.core.errors import InputError
 
 README = Path(__file__).parents[2] / "README.md"
 DEMO = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "reference/rule")
-
-
-def sociable(*arguments: str | Path) -> int:
-    """Runs the command line in this process; returns its exit code."""
-    sys_argv, sys.argv = sys.argv, ["sociable", *map(str, arguments)]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    finally:
-        sys.argv = sys_argv
-    return 0
 
 
 @pytest.fixture(autouse=True)
@@ -743,6 +731,7 @@ def test_runs_are_listed_with_their_states(tmp_path: Path, capsys: pytest.Captur
     shown = "".join(capsys.readouterr().out.split())
     assert "failed" in shown
     assert "[red]Wrong" in shown
+    assert "Goonwith:sociableresume" in shown
     assert "\x1b[2J" not in shown
     for arguments, told in (
         (("status", tmp_path / "nowhere"), "no such folder"),

@@ -16,27 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.conftest import sociable
 
 from sociable import duel
 from sociable.api import estimation, tournaments
-from sociable.cli import main as cli
 from sociable.statistics.ratings import Bout, rate
 
 COMMAND = (sys.executable, "-c", "from sociable.cli.main import main; main()")
 THREE = ("reference/tit-for-tat", "reference/concede", "reference/random")
 CONNECTIONS = 4
-
-
-def sociable(*arguments: str | Path) -> int:
-    """Runs the command line in this process; returns its exit code."""
-    sys_argv, sys.argv = sys.argv, ["sociable", *map(str, arguments)]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    finally:
-        sys.argv = sys_argv
-    return 0
 
 
 def name_models(*models: str) -> list[str]:

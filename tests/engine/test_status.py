@@ -14,13 +14,13 @@ import pytest
 import sociable
 from sociable.api import watching
 from sociable.api.series import write_series
-from sociable.core.errors import CostLimitReached, EndpointUnusable, InputError, RunFolderError
+from sociable.core.errors import CostLimitReached, EndpointUnusable, InputError, RunFolderError, RunStopped
 from sociable.core.records import Estimate, Usage
 from sociable.core.run_folder import CONTROL_FILE, STATUS_FILE, RunFolder, hold_lock, is_in_use
 from sociable.engine import status as status_module
 from sociable.engine import watching as engine_watching
 from sociable.engine.opening import open_run, reopen_study
-from sociable.engine.phases import Progress
+from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.status import State, StatusKeeper, read_status
 from sociable.models.limits import Budget, Price
 from sociable.models.protocol import Request, Sampling, Scope
@@ -69,6 +69,7 @@ def listener(tmp_path: Path) -> Listener:
 
 async def test_counts_are_those_of_the_whole_folder(listener: Listener) -> None:
     listener.progress.begun = 4
+    listener.progress.measure_under_way = lambda: UnderWay(0.5, "Tue 14:30")
     listener.budget.book("m", "subject", Usage(calls=3, input_tokens=30, output_tokens=3))
     with listener.keep():
         listener.progress.count()
@@ -77,8 +78,9 @@ async def test_counts_are_those_of_the_whole_folder(listener: Listener) -> None:
         found = listener.find()
     assert (found.state, found.phase, found.done, found.total, found.under_way) == (State.RUNNING, "episodes", 7, 15, 2)
     assert (found.usage.calls, found.limit, found.failures) == (3, 1.0, {"episodes: no answer": 1})
-    assert listener.find().state is State.FINISHED
-    assert listener.find().under_way == 0
+    assert (found.shares_done, found.place) == (0.5, "Tue 14:30")
+    found = listener.find()
+    assert (found.state, found.under_way, found.shares_done, found.place) == (State.FINISHED, 0, 0, "")
 
 
 async def test_nothing_is_written_while_nothing_changes(listener: Listener) -> None:
@@ -92,7 +94,7 @@ async def test_nothing_is_written_while_nothing_changes(listener: Listener) -> N
 @pytest.mark.parametrize(
     ("error", "state", "reason"),
     [
-        (CostLimitReached("The limit."), State.STOPPED, "cost limit: The limit."),
+        (CostLimitReached("The limit."), State.STOPPED, "The limit."),
         (EndpointUnusable("Wrong key."), State.FAILED, "Wrong key."),
         (ZeroDivisionError("by zero"), State.FAILED, "bug: ZeroDivisionError: by zero"),
         (KeyboardInterrupt(), State.STOPPED, "Interrupted at once; calls under way were given up."),
@@ -100,9 +102,11 @@ async def test_nothing_is_written_while_nothing_changes(listener: Listener) -> N
 )
 async def test_how_it_ended(listener: Listener, error: BaseException, state: State, reason: str) -> None:
     with pytest.raises(type(error)), listener.keep():
+        if isinstance(error, RunStopped):
+            listener.budget.stop(error)
         raise error
     assert (listener.find().state, listener.find().reason) == (state, reason)
-    assert listener.find().is_at_its_limit == isinstance(error, CostLimitReached)
+    assert listener.find().is_at_limit == isinstance(error, CostLimitReached)
 
 
 async def test_a_word_is_obeyed_once_and_removed(listener: Listener) -> None:
@@ -147,6 +151,9 @@ async def test_a_word_to_an_earlier_process_is_not_for_this_one(tmp_path: Path) 
     (tmp_path / CONTROL_FILE).write_text('{"stop": true}')
     with hold_lock(tmp_path):
         assert not (tmp_path / CONTROL_FILE).exists()
+    (tmp_path / CONTROL_FILE).mkdir()
+    with hold_lock(tmp_path):
+        pass
 
 
 async def test_what_is_said_in_two_words_is_one(listener: Listener) -> None:
@@ -203,19 +210,29 @@ async def test_looking_does_not_keep_a_run_from_beginning(tmp_path: Path) -> Non
         looking.join()
 
 
-def slow_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    file = tmp_path / "slow.py"
-    file.write_text(
-        "import asyncio\n\n\nasync def answer(messages, **_):\n    await asyncio.sleep(0.02)\n    return 'I am not sure.'\n"
-    )
-    monkeypatch.setattr(engine_watching, "SHARE_OF_TIME", 1.0)
-    return f"python:{file}:answer"
+WAITING = """
+import asyncio
+import json
+from itertools import count
+from pathlib import Path
+
+asked = count()
+
+
+async def answer(messages, **_):
+    number = next(asked)
+    while len(json.loads(Path({file!r}).read_text())["history"]) < number // 20:
+        await asyncio.sleep(0.01)
+    return "I am not sure."
+"""
+"""A model that waits after every twenty calls, until there are new estimates."""
 
 
 def test_estimates_narrow_as_a_run_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    model = slow_model(monkeypatch, tmp_path)
-    run = sociable.run("hsii", model, limit=30, max_connections=2, options={"stages": "1,2"}, out=folder)
+    monkeypatch.setattr(engine_watching, "SHARE_OF_TIME", 1.0)
+    folder, model = tmp_path / "run", tmp_path / "waiting.py"
+    model.write_text(WAITING.format(file=str(folder / STATUS_FILE)))
+    run = sociable.run("hsii", f"python:{model}:answer", limit=16, max_connections=2, options={"stages": "1,2"}, out=folder)
     status = watching.find_status(folder)
     assert status.state is State.FINISHED
     assert status.done == status.total == len(run.records.episodes)
@@ -234,7 +251,7 @@ def test_estimates_narrow_as_a_run_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 JUDGED = {"partner": "reference/heuristic", "judges": "reference/rule"}
-WHOLE = {"hsii": {**JUDGED, "reference": "reference/oracle"}, "agentsense": JUDGED, "anteval-iep": JUDGED, "stss": {}}
+WHOLE = {"hsii": {**JUDGED, "reference": "reference/oracle"}, "anteval-iep": JUDGED, "stss": {}}
 
 
 @pytest.mark.parametrize("benchmark", WHOLE)
@@ -315,3 +332,13 @@ def test_a_run_some_of_whose_episodes_are_missing_is_not_finished(tmp_path: Path
     found = watching.find_status(folder)
     assert found.state is State.UNFINISHED
     assert "have not been played" in found.reason
+
+
+def test_an_audit_of_judges_says_how_far_it_is_too(tmp_path: Path) -> None:
+    folder = tmp_path / "audit"
+    sociable.audit_judges("hsii", ["reference/rule"], kinds=["first utterance"], known=4, out=folder)
+    found = watching.find_status(folder)
+    assert (found.state, found.phase, found.done) == (State.FINISHED, "first utterance", found.total)
+    assert found.total > 0
+    (folder / STATUS_FILE).unlink()
+    assert watching.find_status(folder).state is State.FINISHED

@@ -21,6 +21,7 @@ from sociable.core.view import Callout, Tone
 from sociable.engine.result import RunResult
 from sociable.engine.settings import change_settings, load_settings
 from sociable.engine.stopping import StoppingRule, parse_rule
+from sociable.reports.comparison import find_differences
 
 COMMAND = (sys.executable, "-c", "from sociable.cli.main import main; main()")
 DEMO: dict[str, Any] = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
@@ -87,7 +88,7 @@ def test_the_clusters_are_drawn_by_lot_and_the_same_for_every_model(stopped: Run
     assert one <= another or another <= one
     assert one != set(sorted(map(stopped.study.find_cluster, stopped.study.scenarios))[: len(one)])
     # What the rule was does not matter for what is compared: the cases of both.
-    assert not runs.find_differences(stopped, other)
+    assert not find_differences(stopped, other)
     assert int(reports.compare(stopped, other).summary.rows[0].cells[5]) == min(
         stopped.manifest["episodes"], other.manifest["episodes"]
     )

@@ -22,7 +22,7 @@ from sociable.api.people import (
 )
 from sociable.core.errors import DataError, InputError, RunFolderError
 from sociable.core.records import Verdict
-from sociable.core.view import Callout, Table
+from sociable.core.view import Callout, Document, Table
 from sociable.people.files import PeopleFiles
 from sociable.people.pairs import list_judged_pairs
 from sociable.people.sheets import PAIR_FIELDS
@@ -125,7 +125,7 @@ def test_a_second_sheet_holds_what_no_other_holds(run: Path, tmp_path: Path) -> 
         export_sheet(run, 3, tmp_path / "more.csv")
 
 
-def cells(document: runs.Document, caption: str) -> list[dict[str, str]]:
+def cells(document: Document, caption: str) -> list[dict[str, str]]:
     tables = [document.summary, *(b for section in document.sections for b in section.blocks if isinstance(b, Table))]
     table = next(table for table in tables if table.caption == caption)
     return [dict(zip((column.title for column in table.columns), row.cells, strict=True)) for row in table.rows]
@@ -237,7 +237,7 @@ def test_the_same_sheet_given_twice_changes_nothing(run: Path, tmp_path: Path) -
         assert len(people.verdicts) == 8
 
 
-def callouts(document: runs.Document) -> list[str]:
+def callouts(document: Document) -> list[str]:
     return [block.text for section in document.sections for block in section.blocks if isinstance(block, Callout)]
 
 
@@ -386,7 +386,7 @@ def test_a_sheet_that_has_its_own_name_still_names_nobody(run: Path, tmp_path: P
 
 @pytest.mark.parametrize(("column", "add", "said"), [("rating", add_ratings, ("3", "1")), ("word", add_words, ("dull", "warm"))])
 def test_ratings_and_words_are_kept_as_carefully_as_verdicts(
-    run: Path, tmp_path: Path, column: str, add: Callable[..., runs.Document], said: tuple[str, str]
+    run: Path, tmp_path: Path, column: str, add: Callable[..., Document], said: tuple[str, str]
 ) -> None:
     first, second = results.load_result(run).records.episodes.list_ids()[:2]
     eve, more = tmp_path / "eve.csv", tmp_path / "more"

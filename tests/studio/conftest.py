@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sociable.api import runs
+from sociable.core.view import Column, Document, Row, Table
 from sociable.engine.registry import find_benchmark
+from sociable.render.html import write_html
+from sociable.studio.index import Index, choose_place
+from sociable.studio.indexing import update_index
 from sociable.studio.server import StudioServer
 
 if TYPE_CHECKING:
@@ -90,6 +95,52 @@ class Asked:
                 return Answer(error.code, _list_headers(error), error.read().decode())
 
 
+def make_episode(number: int, **fields: Any) -> dict[str, Any]:
+    """The record of an episode as a benchmark might keep it."""
+    turn = {"index": 0, "speaker": "Ada", "addressees": ["Ben"], "content": f"The deposit of case {number}, please."}
+    return {"id": f"case-{number}#0", "scenario": f"case-{number}", "cluster": f"cluster-{number % 3}", "turns": [turn]} | fields
+
+
+def make_judgment(episode: str, judge: str, verdict: str, **fields: Any) -> dict[str, Any]:
+    ids = {"id": f"{episode}|fair|{judge}", "episode": episode, "scenario": episode.partition("#")[0]}
+    return ids | {"criterion": "fair", "judge": judge, "verdict": verdict, "reason": ""} | fields
+
+
+def make_score(number: int, metric: str, value: float | None, **fields: Any) -> dict[str, Any]:
+    outcome = "scored" if value is not None else "unscored"
+    ids = {"metric": metric, "scenario": f"case-{number}", "cluster": f"cluster-{number % 3}", "repeat": 0}
+    return ids | {"outcome": outcome, "value": value, "reason": ""} | fields
+
+
+def write_lines(path: Path, records: Sequence[Any], mode: str = "w") -> None:
+    with path.open(mode, encoding="utf-8") as stream:
+        stream.writelines(json.dumps(record) + "\n" for record in records)
+
+
+def write_run(
+    path: Path,
+    records: Sequence[Any],
+    judgments: Sequence[Any] = (),
+    scores: Sequence[Any] = (),
+    **manifest: Any,
+) -> Path:
+    """A run folder of a benchmark that is not installed, with these records."""
+    path.mkdir(parents=True)
+    models = {"subject": "a-model", "judges": ["judge-1", "judge-2"]}
+    plain = {"format": 1, "benchmark": "unknown", "version": "1", "created": "2026-01-02T03:04:05", "digests": {}, "settings": {}}
+    (path / "manifest.json").write_text(json.dumps({**plain, "episodes": len(records), "models": models, **manifest}))
+    write_lines(path / "episodes.jsonl", records)
+    if judgments:
+        write_lines(path / "judgments.jsonl", judgments)
+    if scores:
+        estimates = [
+            {"metric": name, "value": 0.5, "low": 0.4, "high": 0.6} for name in dict.fromkeys(s["metric"] for s in scores)
+        ]
+        file = {"benchmark": "unknown", "version": "1", "estimates": estimates, "scores": scores}
+        (path / "scores.json").write_text(json.dumps(file, indent=1))
+    return path
+
+
 @pytest.fixture(scope="session")
 def start_studio() -> Iterator[Callable[[Path], Asked]]:
     """Starts a studio on a folder, in a thread; all are stopped at the end."""
@@ -111,13 +162,13 @@ def start_studio() -> Iterator[Callable[[Path], Asked]]:
 
 @pytest.fixture(scope="session")
 def runs_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs of two agents on HSII and on AgentSense; tests only read it."""
+    """Runs of two agents on HSII, one of them with a report; tests only read it."""
     folder = tmp_path_factory.mktemp("runs")
-    for benchmark in ("hsii", "agentsense"):
-        for agent in ("oracle", "random"):
-            demo = find_benchmark(benchmark).demo
-            runs.run(benchmark, f"reference/{agent}", out=folder / f"{benchmark}-{agent}", limit=6, **demo)
-    runs.report(folder / "hsii-oracle")
+    for agent in ("oracle", "random"):
+        runs.run("hsii", f"reference/{agent}", out=folder / f"hsii-{agent}", **{**find_benchmark("hsii").demo, "limit": 2})
+    summary = Table("Scores", [Column("Model"), Column("Score", numeric=True)], [Row(["oracle", "1.000"])])
+    write_html(Document("A report", "", summary, []), folder / "hsii-oracle" / "report.html")
+    update_index(Index(choose_place(folder.resolve())), folder.resolve())
     return folder
 
 
@@ -139,28 +190,36 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens a page of a studio in a window (a context) of its own, as its owner unless told otherwise."""
-    contexts = []
+    """Opens a page of a studio, as its owner unless told otherwise, in a window (a context) that the module's tests share.
 
-    def open_(studio: Asked, path: str, *, owner: bool = True, width: int = 1280, dark: bool = False) -> Page:
-        scheme = "dark" if dark else "light"
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.said = said  # type: ignore[attr-defined]
-        if owner:
-            page.goto(studio.server.owners_url)
+    ``window`` is the window's name: people in windows of different names know nothing of each other. ``page.said`` is what
+    the page's console said since it was opened.
+    """
+    windows: dict[object, Page] = {}
+
+    def open_(
+        studio: Asked, path: str, *, owner: bool = True, width: int = 1280, dark: bool = False, window: str = "first"
+    ) -> Page:
+        key = (studio.server.port, owner, width, dark, window)
+        if key not in windows:
+            scheme: Any = "dark" if dark else "light"
+            page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
+            page.said = []  # type: ignore[attr-defined]
+            page.on("console", lambda message: page.said.append(message.text))  # type: ignore[attr-defined]
+            page.on("pageerror", lambda error: page.said.append(str(error)))  # type: ignore[attr-defined]
+            if owner:
+                page.goto(studio.server.owners_url)
+            windows[key] = page
+        page = windows[key]
+        page.said.clear()  # type: ignore[attr-defined]
         page.goto(studio.server.url + path)
         return page
 
     yield open_
-    for context in contexts:
-        context.close()
+    for page in windows.values():
+        page.context.close()
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,16 @@ from .conftest import HOSTILE, Asked
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PATHS = ["/"]
+EPISODE = "run=hsii-oracle&episode=eighteen-souls-to-caucal:7%230"
+PATHS = [
+    "/",
+    "/episodes",
+    "/run?run=hsii-oracle",
+    f"/episode?{EPISODE}",
+    f"/beside?{EPISODE}&other=hsii-random",
+    f"/calls?{EPISODE}",
+    "/nowhere",
+]
 """The pages that are looked at, on the runs of the fixture ``runs_folder``."""
 
 EVERYTHING = " ".join(HOSTILE)
@@ -75,15 +84,14 @@ def test_nothing_foreign_runs(hostile: Asked, open_page: Callable[..., Page]) ->
     assert page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 1, 0]
 
 
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("dark", [False, True])
 def test_pages_are_for_everyone(
     studio: Asked, open_page: Callable[..., Page], assert_accessible: Callable[[Page], None], path: str, width: int, dark: bool
 ) -> None:
     page = open_page(studio, path, width=width, dark=dark)
     assert_accessible(page)
-    assert page.said == []  # type: ignore[attr-defined]
+    assert [each for each in page.said if "404" not in each] == []  # type: ignore[attr-defined]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
 

@@ -22,6 +22,7 @@ from importlib import metadata
 from pathlib import Path
 
 from sociable.core.errors import InputError
+from sociable.core.form import Form
 from sociable.core.records import Usage
 from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling, Scope
 from sociable.town.clock import Clock
@@ -53,8 +54,16 @@ class Asker:
         """The usage of all its calls, as far as a journal counted them."""
         return sum((scope.usage for scope in self._scopes.values()), Usage())
 
-    async def ask(self, purpose: str, messages: Sequence[ChatMessage], temperature: float | None = None) -> Reply:
+    async def ask(
+        self,
+        purpose: str,
+        messages: Sequence[ChatMessage],
+        temperature: float | None = None,
+        form: Callable[[], Form] | None = None,
+    ) -> Reply:
         """The model's reply; ``temperature`` takes the place of the role's own. Raises RunFailure and RunStopped.
+
+        A person is shown the ``form``.
 
         One question at a time: the journal tells equal questions apart by their order, and a replay must find the same.
         """
@@ -63,7 +72,7 @@ class Asker:
         sampling = self._sampling if temperature is None else replace(self._sampling, temperature=temperature)
         self._asked = True
         try:
-            return await self._model.generate(Request(messages, scope, sampling))
+            return await self._model.generate(Request(messages, scope, sampling, form=form))
         finally:
             self._asked = False
 

@@ -15,11 +15,15 @@ from sociable.reports.documents import list_warnings
 from sociable.reports.headroom import warn_of_ceilings
 
 
-def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
-    """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``."""
+def load_result(folder: str | Path, *, scored: bool = True, lenient: bool = False) -> RunResult:
+    """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``.
+
+    ``lenient``: to look at single records of a large or damaged run; each is checked when it is read.
+    """
     opened_folder = RunFolder.open(Path(folder), lock=False)
     opened = reopen_study(opened_folder, only_read=True)
-    return make_result(opened, opened_folder, RunRecords.open(opened_folder.path, opened.study), scored=scored)
+    records = RunRecords.open(opened_folder.path, opened.study, lenient=lenient)
+    return make_result(opened, opened_folder, records, scored=scored)
 
 
 def make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:

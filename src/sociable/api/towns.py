@@ -90,13 +90,23 @@ def _check_new(out: str | Path, kind: str) -> Path:
 def write_replay(folder: str | Path, episode: str, out: str | Path | None = None) -> Path:
     """One HTML file in which the episode can be watched. Returns where it is."""
     run, found = _load_episode(Path(folder), episode)
-    assert found.task is not None
     path = Path(out) if out else Path(folder) / f"replay-{make_folder_name(found.id.replace('#', '-'))}.html"
-    title, setting = f"{found.id}: {found.task.activity}, {run.label}", run.study.setting
-    notes = list(setting.list_changes())
-    shown = Replay(title, found, run.find_measurement(found), setting.town, setting.people, setting.clock, notes)
-    write_atomically(path, render_replay(shown))
+    write_atomically(path, _render_replay(run, found))
     return path
+
+
+def make_replay(folder: str | Path, episode: str) -> str:
+    """The same as the text of an HTML page; nothing is written. Raises InputError."""
+    return _render_replay(*_load_episode(Path(folder), episode))
+
+
+def _render_replay(run: RunResult[StssStudy], episode: StssEpisode) -> str:
+    assert episode.task is not None
+    title, setting = f"{episode.id}: {episode.task.activity}, {run.label}", run.study.setting
+    notes = list(setting.list_changes())
+    return render_replay(
+        Replay(title, episode, run.find_measurement(episode), setting.town, setting.people, setting.clock, notes)
+    )
 
 
 def write_export(folder: str | Path, episode: str, out: str | Path) -> list[str]:

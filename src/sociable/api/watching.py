@@ -115,7 +115,7 @@ def _find_limit(path: Path) -> float | None:
 
 
 def _list_runs(path: Path) -> list[Path]:
-    """The folders of the runs of a series; those of which there is a word, where it cannot be read."""
+    """The folders of the runs of a series; those that are there, where ``series.json`` cannot be read."""
     try:
         return [path / name for name in read_series(path)[0]]
     except RunFolderError:

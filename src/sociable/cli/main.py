@@ -63,6 +63,9 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "stop": watching.stop,
     "raise": watching.raise_limit,
     "studio": studio,
+    "status": watching.status,
+    "stop": watching.stop,
+    "raise": watching.raise_limit,
 }
 """In the order in which help lists them."""
 

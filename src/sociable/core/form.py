@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from sociable.core.view import Block
+from sociable.core.view import Block, Callout, Quotation
 
 PERSON = "human"
 """The name of a person who sits in a model's place."""
@@ -51,3 +50,15 @@ class Form:
     blocks: Sequence[Block]
     questions: Sequence[Question]
     reply: Callable[[Sequence[str]], str] = field(default=lambda answers: "\n".join(answers))
+
+
+_LABELS = {"system": "Instructions", "user": "What is told and asked", "assistant": "What you said"}
+_HINT = "This is what a model is sent. What it says of a reply's form (JSON, say) is not for you: answer in the fields."
+
+
+def make_prompt_form(
+    title: str, messages: Sequence[Mapping[str, Any]], questions: Sequence[Question], reply: Callable[[Sequence[str]], str]
+) -> Form:
+    """A form that shows the messages that a model would be sent, above fields of its own for the answer."""
+    shown = [Quotation(_LABELS.get(each["role"], each["role"]), each["content"]) for each in messages]
+    return Form(title, [*shown, Callout(_HINT)], questions, reply)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -188,14 +189,14 @@ def _acquire_lock(path: Path) -> filelock.BaseFileLock:
     lock = filelock.FileLock(path / ".lock")
     try:
         lock.acquire(timeout=PATIENCE_SECONDS)
-        # A word to an earlier process is not for this one.
-        (path / CONTROL_FILE).unlink(missing_ok=True)
     except filelock.Timeout:
         raise RunFolderError(
             f"{path} is in use by another process. Wait until it is done, or end that process; then try again."
         ) from None
     except OSError as error:
         raise StorageFailure(f"Cannot lock {path}: {error}. The folder must be writable; nothing in it was changed.") from error
+    with contextlib.suppress(OSError):  # a word to an earlier process is not for this one
+        (path / CONTROL_FILE).unlink()
     return lock
 
 
@@ -213,6 +214,9 @@ def is_in_use(path: Path) -> bool | None:
         return None
 
 
+_ID = re.compile(rb'\{"id":("(?:[^"\\]|\\.)*")')
+
+
 def _identify(record: BaseModel) -> str:
     return str(record.id)  # type: ignore[attr-defined]
 
@@ -224,11 +228,17 @@ class RecordFile(Generic[R]):
     that was run again).
     """
 
-    def __init__(self, path: Path, kind: type[R], remedy: str = REPLAYED) -> None:
-        """``kind`` of record has an ``id``; ``remedy`` tells users what to do about a line that cannot be read."""
+    def __init__(self, path: Path, kind: type[R], remedy: str = REPLAYED, *, lenient: bool = False) -> None:
+        """``kind`` of record has an ``id``; ``remedy`` tells users what to do about a line that cannot be read.
+
+        A ``lenient`` file is for looking at: its records are checked when they are read, one at a time, and lines that are no
+        records are passed over and listed in ``passed_over``. Raises RunFolderError.
+        """
         self.path = path
+        self.passed_over: list[str] = []
         self._kind = kind
         self._remedy = remedy
+        self._lenient = lenient
         self._offsets: dict[str, int] = {}
         self._end = 0
         self._stream: Any = None
@@ -246,11 +256,24 @@ class RecordFile(Generic[R]):
                 if not line.endswith(b"\n"):
                     break
                 try:
-                    self._offsets[_identify(self._parse(line))] = self._end
+                    self._offsets[self._find_id(line)] = self._end
                 except ValueError as error:
-                    problem = f"not a record this version understands ({str(error).splitlines()[0]})"
-                    raise RunFolderError(f"{self.path}, line {number}: {problem}. {self._remedy}") from None
+                    problem = self._make_damage_error(f"line {number}", error)
+                    if not self._lenient:
+                        raise problem from None
+                    self.passed_over.append(str(problem))
                 self._end += len(line)
+
+    def _find_id(self, line: bytes) -> str:
+        """The id of a record, which is checked unless the file is lenient. Raises ValueError for what is no record."""
+        # A record is written with its id first.
+        if self._lenient and (found := _ID.match(line)):
+            return str(json.loads(found[1]))
+        return _identify(self._parse(line))
+
+    def _make_damage_error(self, place: str, error: ValueError) -> RunFolderError:
+        problem = f"not a record this version understands ({str(error).splitlines()[0]})"
+        return RunFolderError(f"{self.path}, {place}: {problem}. {self._remedy}")
 
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._offsets
@@ -287,10 +310,13 @@ class RecordFile(Generic[R]):
         self._end = offset + len(line)
 
     def read(self, identifier: str) -> R:
-        """The record of this id. Raises KeyError if there is none."""
+        """The record of this id. Raises KeyError if there is none, and RunFolderError if it is damaged."""
         with self.path.open("rb") as stream:
             stream.seek(self._offsets[identifier])
-            return self._parse(stream.readline())
+            try:
+                return self._parse(stream.readline())
+            except ValueError as error:
+                raise self._make_damage_error(f"record '{identifier}'", error) from None
 
     def find(self, identifier: str) -> R | None:
         """The record of this id; None where there is none."""

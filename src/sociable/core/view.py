@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 
 class Tone(StrEnum):
@@ -156,3 +157,21 @@ def format_with_interval(value: float | None, low: float | None, high: float | N
     if value is None or low is None or high is None:
         return format_figure(value, decimals)
     return f"{format_figure(value, decimals)} [{low:.2f}, {high:.2f}]"
+
+
+class Bounded(Protocol):
+    """A value with its confidence limits, as intervals, estimates and findings have them."""
+
+    @property
+    def value(self) -> float | None: ...
+
+    @property
+    def low(self) -> float | None: ...
+
+    @property
+    def high(self) -> float | None: ...
+
+
+def format_interval(found: Bounded | None, decimals: int = 3) -> str:
+    """``0.732 [0.61, 0.83]``, as ``format_with_interval`` writes it; ``MISSING`` where nothing was found."""
+    return MISSING if found is None else format_with_interval(found.value, found.low, found.high, decimals)

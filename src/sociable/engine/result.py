@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self
 
@@ -34,14 +35,18 @@ class RunRecords:
     rubrics: RecordFile[RubricJudgment]
 
     @classmethod
-    def open(cls, folder: Path, study: AnyStudy) -> Self:
-        """The files of a run of ``study``; those that are not there yet are empty. Raises RunFolderError."""
+    def open(cls, folder: Path, study: AnyStudy, *, lenient: bool = False) -> Self:
+        """The files of a run of ``study``; those that are not there yet are empty. Raises RunFolderError.
+
+        ``lenient``: to look at single records; lines that are none are passed over.
+        """
+        open_file = partial(RecordFile, lenient=lenient)
         return cls(
-            RecordFile(folder / "references.jsonl", study.reference_type if isinstance(study, Referenced) else Record),
-            RecordFile(folder / "episodes.jsonl", study.episode_type),
-            RecordFile(folder / "measurements.jsonl", study.measurement_type if isinstance(study, MeasuredByRule) else Record),
-            RecordFile(folder / "judgments.jsonl", study.judgment_type if isinstance(study, Judged) else Judgment),
-            RecordFile(folder / "rubrics.jsonl", RubricJudgment),
+            open_file(folder / "references.jsonl", study.reference_type if isinstance(study, Referenced) else Record),
+            open_file(folder / "episodes.jsonl", study.episode_type),
+            open_file(folder / "measurements.jsonl", study.measurement_type if isinstance(study, MeasuredByRule) else Record),
+            open_file(folder / "judgments.jsonl", study.judgment_type if isinstance(study, Judged) else Judgment),
+            open_file(folder / "rubrics.jsonl", RubricJudgment),
         )
 
     def close(self) -> None:

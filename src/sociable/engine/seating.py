@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,10 +48,14 @@ def _build_person_at_terminal() -> People:
 
 
 def count_people(study: AnyStudy, seats: Seats, names: frozenset[str]) -> int:
-    """The most people that one case needs, as far as the study can say who takes part; 1 where it cannot."""
+    """The most people that one case needs; 1 where nobody has a name of their own."""
     roles = {seat.role for seat in list_players(seats) if seat.name == PERSON}
-    casts = (study.find_cast(scenario) for scenario in study.scenarios)
-    return max((sum(name in names or role in roles for name, role in cast.items()) for cast in casts), default=1) or 1
+
+    def count_in(cast: Mapping[str, Role]) -> int:
+        # In a role without names one person sits.
+        return sum(name in names or role in roles for name, role in cast.items()) + len(roles - {*cast.values()})
+
+    return max((count_in(study.find_cast(scenario)) for scenario in study.scenarios), default=1) or 1
 
 
 def list_players(seats: Seats) -> list[Seat]:
@@ -92,7 +96,8 @@ class SharedSeat:
         self._names = names
 
     async def generate(self, request: Request) -> Reply:
-        asked = self._people if request.scope.participant in self._names else self._model
+        name = request.scope.participant.partition("|")[0]
+        asked = self._people if name in self._names else self._model
         return await asked.generate(request)
 
     async def close(self) -> None:
@@ -103,4 +108,4 @@ def share_seat(seat: Seat, people: Model, names: frozenset[str]) -> Seat:
     """The seat, with people in the places of these ``names``."""
     if seat.model is None or not names or seat.role in (Role.JUDGE, Role.REFERENCE):
         return seat
-    return replace(seat, model=SharedSeat(seat.model, people, names))
+    return replace(seat, model=SharedSeat(seat.model, people, names), people=names)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sociable.core.form import Form
+from sociable.core.form import PERSON, Form
 from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling, Scope
 
 
@@ -33,6 +33,12 @@ class Seat:
     sampling: Sampling
     ordinary: float = math.inf
     """The most of what a reference judge likes that it takes for ordinary in a text that stands alone."""
+    people: frozenset[str] = frozenset()
+    """The participants of this role who are people though its model is not."""
+
+    def is_person(self, participant: str) -> bool:
+        """Whether a person sits in the place of this participant."""
+        return self.name == PERSON or participant in self.people
 
     @property
     def agent(self) -> str:

@@ -25,7 +25,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 from sociable.core.errors import CostLimitReached, Interrupted, SociableError, StorageFailure
 from sociable.core.records import Estimate, Record, Usage
 from sociable.core.run_folder import CONTROL_FILE, STATUS_FILE, write_atomically
-from sociable.engine.phases import Progress
+from sociable.engine.phases import Progress, UnderWay
 from sociable.models.limits import Budget
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -80,6 +80,8 @@ class Status(Record):
     state: State
     reason: str = ""
     """Why it stopped or failed."""
+    is_at_limit: bool = False
+    """Whether it ended because the next call might have cost more than the limit."""
     remark: str = ""
     """What could not be done of that which was last asked of it."""
     phase: str = ""
@@ -88,6 +90,10 @@ class Status(Record):
     total: int = 0
     errored: int = 0
     under_way: int = 0
+    shares_done: float = 0.0
+    """The shares of what is under way that are done, added up, where that takes long and can be told."""
+    place: str = ""
+    """Where the one stands that is farthest behind: a day and a time in a town."""
     usage: Usage = Usage()
     spend: float = 0.0
     limit: float | None = None
@@ -99,14 +105,6 @@ class Status(Record):
     begun: AwareDatetime | None = None
     updated: AwareDatetime | None = None
     history: tuple[EstimatesSoFar, ...] = ()
-
-    @property
-    def is_at_its_limit(self) -> bool:
-        """Whether the limit of what may be spent ended it."""
-        return self.reason.startswith(_AT_LIMIT)
-
-
-_AT_LIMIT = "cost limit: "
 
 
 class Control(Record):
@@ -242,18 +240,23 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
         budget, counts = self._budget, self._find_progress()
         # Other threads may add to what is counted here: it is copied in one step.
         usage = sum(list(budget.usage.values()), Usage())
+        at_work = counts if state.is_at_work else None
+        long = at_work.measure_under_way() if at_work and at_work.measure_under_way else UnderWay(0.0, "")
         kinds = Counter(dict(counts.failures) if counts else {}).most_common(MOST_KINDS)
         if budget.stopped and state.is_at_work:
-            reason = _describe_stop(budget.stopped)
+            reason = str(budget.stopped)
         return Status(
             state=state,
             reason=reason,
+            is_at_limit=isinstance(budget.stopped, CostLimitReached),
             remark=self._remark,
             phase=counts.phase if counts else "",
             done=counts.earlier + counts.done if counts else 0,
             total=counts.earlier + counts.total if counts else 0,
             errored=counts.errored if counts else 0,
-            under_way=max(0, counts.begun - counts.done) if counts and state.is_at_work else 0,
+            under_way=max(0, at_work.begun - at_work.done) if at_work else 0,
+            shares_done=round(long.done, 4),
+            place=long.words,
             usage=usage,
             spend=round(budget.spent, 6),
             limit=budget.limit,
@@ -280,16 +283,12 @@ def _describe_end(error: BaseException | None) -> tuple[State, str]:
     if error is None:
         return State.FINISHED, ""
     if isinstance(error, Interrupted | CostLimitReached):
-        return State.STOPPED, _describe_stop(error)
+        return State.STOPPED, str(error)
     if isinstance(error, SociableError):
         return State.FAILED, str(error)
     if isinstance(error, Exception):
         return State.FAILED, f"bug: {type(error).__name__}: {error}"
     return State.STOPPED, "Interrupted at once; calls under way were given up."
-
-
-def _describe_stop(error: Exception) -> str:
-    return f"{_AT_LIMIT}{error}" if isinstance(error, CostLimitReached) else str(error)
 
 
 def _now() -> datetime:

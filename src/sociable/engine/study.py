@@ -88,6 +88,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """A name for the data, in a few words, where "bundled" or "the user's own" does not say it."""
     input_options: ClassVar[tuple[str, ...]] = ()
     """The own options that name files which the scenarios are made of: a run keeps a copy."""
+    filled: frozenset[Role] = frozenset(Role)
+    """The roles that somebody sits in."""
     resolved: Mapping[str, Any] = {}
     """Settings that were left open and have been decided, for the manifest."""
     cluster_field: ClassVar[str] = ""
@@ -99,7 +101,7 @@ class Study(ABC, Generic[S, E, R, M]):
 
     def __init__(self, options: StudyOptions[Any]) -> None:
         """Binds the benchmark: a study of one's own loads its data here. Raises InputError and DataError."""
-        self.seed = options.seed
+        self.seed, self.filled = options.seed, options.filled
 
     def take_data(
         self,
@@ -142,7 +144,7 @@ class Study(ABC, Generic[S, E, R, M]):
         return str(attrgetter(self.cluster_field)(self.scenarios[scenario])) if self.cluster_field else scenario
 
     def find_cast(self, scenario: str) -> Mapping[str, Role]:
-        """The role that plays each participant who has a name of its own, as scopes of calls name it; empty: there are none."""
+        """The role that plays each participant who has a name of its own and can be a model, as scopes of calls name it."""
         return {}
 
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:

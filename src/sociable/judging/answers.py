@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sociable.core.names import find_words
 from sociable.core.records import Episode, Judgment, Verdict, make_storable
+from sociable.judging.forms import make_yes_no_form
 from sociable.judging.protocol import Answer, Judge, Leaning, Question, Reading, Unread, judge_question
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import (
@@ -37,7 +38,7 @@ async def judge_yes_no(
     criterion: str,
 ) -> Judgment:
     """One judge's answer: WIN for yes, LOSS for no, UNSCORED for neither. Raises RunFailure and RunStopped."""
-    question = Question(write, parse_yes_no, YES_NO_SCHEMA, apply_rule, _LEANING)
+    question = Question(write, parse_yes_no, YES_NO_SCHEMA, apply_rule, make_yes_no_form, _LEANING)
     return await judge_question(question, lambda yes: Verdict.WIN if yes else Verdict.LOSS, judge, episode, criterion)
 
 

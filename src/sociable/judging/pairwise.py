@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sociable.core.records import Episode, Judgment, Record, Verdict, make_storable
+from sociable.judging.forms import make_preference_form
 from sociable.judging.protocol import Answer, Judge, Leaning, Question, Reading, Unread, ask_judge, make_judgment, make_scope
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, make_schema
@@ -95,7 +96,7 @@ def make_pair_question(pair: Pair, comparison: Comparison, *, subject_first: boo
 
     sides = (Verdict.WIN, Verdict.LOSS) if subject_first else (Verdict.LOSS, Verdict.WIN)
     leaning = Leaning(sides, _err, (first, second), Verdict.TIE)
-    return Question(lambda: comparison.write(first, second), parse, VERDICT_SCHEMA, apply_rule, leaning)
+    return Question(lambda: comparison.write(first, second), parse, VERDICT_SCHEMA, apply_rule, make_preference_form, leaning)
 
 
 def _err(right: Verdict, generator: random.Random) -> Verdict:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from sociable.core.records import Episode, Judgment, Usage, Verdict
@@ -34,7 +35,9 @@ async def ask_judge(question: Question[V], judge: Judge, scope: Scope) -> Asked[
     """Asks a judge once. Raises RunFailure and RunStopped."""
     if judge.model is None:
         return Asked(answer_as_reference(question, judge, scope), _NO_CALL)
-    reply = await judge.model.generate(Request(question.write(), scope, judge.sampling, question.schema))
+    messages, make_form = question.write(), question.form
+    form = partial(make_form, messages) if make_form else None
+    reply = await judge.model.generate(Request(messages, scope, judge.sampling, question.schema, form))
     answer = question.parse(reply.text)
     if reply.defect:
         # What stands in a reply that was cut off need not be what it would have come to.

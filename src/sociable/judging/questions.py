@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from sociable.judging.forms import MakeForm
 from sociable.models.protocol import ChatMessage, Model, Sampling, Scope
 
 V = TypeVar("V")
@@ -67,6 +68,8 @@ class Question(Generic[V]):
     """JSON schema of the wanted reply."""
     apply_rule: Callable[[], Reading[V]] = lambda: Unread("the question has no rule")
     """Answers in place of a model."""
+    form: MakeForm | None = None
+    """Makes the form for a person, of the messages; None: a person is shown them, and writes the reply as a model does."""
     leaning: Leaning[V] | None = None
     """The answers of a reference judge that errs or has a taste; None: it answers by the rule."""
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Episode, Opinion, make_storable
+from sociable.judging.forms import make_ratings_form
 from sociable.judging.protocol import Answer, Judge, Leaning, Question, Unread, ask_judge, make_scope
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, make_schema
@@ -106,6 +107,7 @@ async def rate(
         lambda text: Answer(parse_ratings(text, rubric)),
         make_rubric_schema(rubric),
         lambda: Answer(rule) if rule else Unread("the rubric has no rule"),
+        make_ratings_form({each.name: (each.meaning, each.low, each.high) for each in rubric.dimensions}),
         make_leaning(rubric),
     )
     asked = await ask_judge(question, judge, make_scope(judge, episode, f"{rubric.name}|{rated.name}"))

@@ -35,6 +35,8 @@ CREATE TABLE IF NOT EXISTS calls (
     input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, seconds REAL NOT NULL, first_token_seconds REAL
 )
 """
+_INDEX = "CREATE INDEX IF NOT EXISTS calls_by_item ON calls (item)"
+"""The calls of one episode are found among millions."""
 _LATER_COLUMN = "first_token_seconds"
 """Missing in journals of version 0.1."""
 _INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -148,10 +150,21 @@ class Journal(AbstractContextManager["Journal"]):
 
     def find_calls(self, item: str) -> Iterator[Call]:
         """The calls made for one episode, judgment or reference, shortest history first."""
-        columns = "role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds"
-        rows = self._select(f"SELECT {columns} FROM calls WHERE item = ? ORDER BY length(request)", item)  # noqa: S608
-        for role, participant, model, request, *reply, seconds in rows:
+        yield from self._read_calls("WHERE item = ? ORDER BY length(request)", item)
+
+    def _read_calls(self, which: str, *values: object) -> Iterator[Call]:
+        columns = "item, role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds"
+        rows = self._select(f"SELECT {columns} FROM calls {which}", *values)  # noqa: S608 - conditions are our own
+        for item, role, participant, model, request, *reply, seconds in rows:
             yield Call(item, role, participant, model, json.loads(request), _make_reply(*reply), seconds)
+
+    def count_calls(self, item: str) -> int:
+        """The number of calls made for one episode, by everybody who took part in it or judged it."""
+        return int(self._select("SELECT COUNT(*) FROM calls WHERE item = ?", item)[0][0])
+
+    def list_calls(self, item: str, first: int, count: int) -> Iterator[Call]:
+        """``count`` calls made for one episode, in the order in which their replies came, from the ``first``, counted from 0."""
+        yield from self._read_calls("WHERE item = ? ORDER BY rowid LIMIT ? OFFSET ?", item, count, first)
 
     def _select(self, query: str, *values: object) -> list[Any]:
         try:
@@ -214,7 +227,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
     database = None
     try:
         database = _connect(path)
-        for command in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", _SCHEMA):
+        for command in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", _SCHEMA, _INDEX):
             database.execute(command)
         if _LATER_COLUMN not in _list_columns(database):
             database.execute(f"ALTER TABLE calls ADD COLUMN {_LATER_COLUMN} REAL")

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from sociable.core.records import Verdict
-from sociable.core.view import Callout, Column, Row, Section, Table, Tone, format_with_interval
+from sociable.core.view import Callout, Column, Row, Section, Table, Tone, format_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
 from sociable.people.files import PeopleFiles, SheetItem
@@ -212,7 +212,3 @@ def compare_corrected(first: RunResult, second: RunResult) -> Iterator[Section]:
             "holds 0 where people's verdicts do not tell the two apart."
         )
         yield Section("Corrected by people", [Table("Scores corrected by people's verdicts", columns, rows, note)])
-
-
-def format_interval(found: Interval) -> str:
-    return format_with_interval(found.value, found.low, found.high)

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from sociable.core.names import find_words
 from sociable.core.plots import IntervalPlot, Mark
-from sociable.core.view import Callout, Column, Row, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import Callout, Column, Row, Table, Tone, format_figure, format_interval, format_with_interval
 from sociable.statistics.intervals import Interval, estimate_mean
 
 
@@ -62,7 +62,7 @@ def make_shortcuts_table(
     columns += [beside[0]] if beside else []
     rows = []
     for result in results:
-        hits = format_with_interval(result.hits.value, result.hits.low, result.hits.high, 2)
+        hits = format_interval(result.hits, 2)
         cells = [result.name, hits, format_figure(result.chance, 2), f"{result.distance:+.2f}"]
         cells += [beside[1].get(result.name, format_figure(None))] if beside else []
         rows.append(Row(cells, emphasis=abs(result.distance) > tolerance))

@@ -11,7 +11,7 @@ from typing import Any
 from sociable.core.form import PERSON
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import SERIES_FILE
-from sociable.core.view import Column, Document, Row, Section, Table, format_with_interval
+from sociable.core.view import Column, Document, Row, Section, Table, format_interval
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.ratings import OVERALL, find_rubric, name_rating_metric
 from sociable.engine.result import RunResult
@@ -55,7 +55,7 @@ def _show_rubric(rubric: Rubric, results: Sequence[RunResult]) -> Section:
         for name, meaning in named.items():
             estimates = [result.estimate(name_rating_metric(rubric.name, name, role)) for result in results]
             if any(estimates):
-                cells = [format_with_interval(e.value, e.low, e.high, 2) if e else "—" for e in estimates]
+                cells = [format_interval(e, 2) for e in estimates]
                 found[role].append(Row([name.replace("_", " "), ranges.get(name, ""), *cells, meaning]))
     who = {Role.SUBJECT: "The model under test", Role.PARTNER: "The partner"}
     columns = [Column("Dimension"), Column("Range"), *(Column(result.label, True) for result in results), Column("Meaning")]

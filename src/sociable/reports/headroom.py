@@ -9,7 +9,19 @@ import numpy as np
 
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate
-from sociable.core.view import MISSING, Block, Callout, Column, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Column,
+    Row,
+    Section,
+    Table,
+    Tone,
+    format_figure,
+    format_interval,
+    format_with_interval,
+)
 from sociable.engine.result import RunResult
 from sociable.reports.audits import shorten_list
 from sociable.reports.comparison import find_differences
@@ -100,8 +112,8 @@ def _describe(metric: Metric[Any], items: Sequence[Item], runs: Sequence[RunResu
             str(len(items)),
             str(sum(each.difficulty <= 1e-9 for each in items)),
             str(sum(each.difficulty >= 1.0 - 1e-9 for each in items)),
-            format_with_interval(difficulty.value, difficulty.low, difficulty.high, 2),
-            format_with_interval(told.value, told.low, told.high, 2),
+            format_interval(difficulty, 2),
+            format_interval(told, 2),
             best.label,
             format_with_interval(room, low, high, metric.decimals),
         ]

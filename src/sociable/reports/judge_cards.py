@@ -21,7 +21,7 @@ from sociable.core.view import (
     Table,
     Tone,
     format_figure,
-    format_with_interval,
+    format_interval,
 )
 from sociable.engine.result import RunResult
 from sociable.engine.study import JudgeAudited
@@ -83,7 +83,7 @@ def make_cards_table(cards: Sequence[JudgeCard], *, named: bool = False) -> Tabl
     for card in cards:
         for kind in card.kinds:
             found = {finding.row: finding for finding in kind.findings}
-            cells = [_write(found.get(row)) for row in _SHOWN_IN_SUMMARY]
+            cells = [format_interval(found.get(row), 2) for row in _SHOWN_IN_SUMMARY]
             rows.append(Row([*([card.judge] if named else []), kind.kind, _list_faults(kind), *cells]))
     titles = ("Right", "First side", "Padded", "Orders")
     return Table(
@@ -98,10 +98,6 @@ def make_cards_table(cards: Sequence[JudgeCard], *, named: bool = False) -> Tabl
         f"95% intervals by cluster. Faults: beyond chance after Benjamini and Hochberg over all tests of a judge, of which "
         f"{FALSE_ALARMS:.0%} at most are false alarms. {MISSING} : not asked, or nothing that could be read.",
     )
-
-
-def _write(finding: Finding | Breakdown | None) -> str:
-    return MISSING if finding is None else format_with_interval(finding.value, finding.low, finding.high, 2)
 
 
 def _list_faults(kind: KindCard) -> str:
@@ -132,8 +128,8 @@ def _show_people(card: JudgeCard) -> Iterator[Block]:
                 each.layout,
                 str(each.items),
                 str(each.people),
-                _write(each.agreement),
-                _write(each.kappa),
+                format_interval(each.agreement, 2),
+                format_interval(each.kappa, 2),
                 format_figure(each.among, 2),
                 format_figure(each.first_side, 2),
             ]
@@ -230,7 +226,7 @@ def make_findings_table(findings: Sequence[Finding]) -> Table:
             [
                 f"{finding.row} (fault)" if finding.lit else finding.row,
                 finding.bias,
-                _write(finding),
+                format_interval(finding, 2),
                 str(finding.items),
                 _write_p(finding.p),
                 _write_p(finding.adjusted),
@@ -265,7 +261,7 @@ def _write_p(p: float | None) -> str:
 
 
 def _make_breakdown_table(caption: str, parts: Sequence[Breakdown], figure: str = "Share") -> Table:
-    rows = [Row([part.group, str(part.items), format_with_interval(part.value, part.low, part.high, 2)]) for part in parts]
+    rows = [Row([part.group, str(part.items), format_interval(part, 2)]) for part in parts]
     return Table(caption, [Column(""), Column("Items", True), Column(figure, True)], rows)
 
 
@@ -343,7 +339,7 @@ def _describe_kind(kind: KindCard) -> str:
         return f"{kind.kind}: {'nothing readable' if kind.asked else NOT_AUDITED}"
     lit = [finding for finding in kind.findings if finding.lit and finding.row != RIGHT]
     faults = f", moved by: {', '.join(finding.row for finding in lit)}" if lit else ""
-    shown = format_with_interval(right.value, right.low, right.high, 2)
+    shown = format_interval(right, 2)
     return f"{kind.kind}: right in {shown} of {right.items} known answers{faults}"
 
 

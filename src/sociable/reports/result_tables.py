@@ -60,7 +60,7 @@ def format_metric_cells(run: RunResult, metrics: ManyMetrics, whole: Container[s
     for metric in metrics:
         found = run.estimate(metric.name)
         if found and (whole is None or metric.name in whole):
-            cells.append(view.format_with_interval(found.value, found.low, found.high, metric.decimals))
+            cells.append(view.format_interval(found, metric.decimals))
         else:
             cells.append(view.format_figure(found.value if found else None, metric.decimals))
     return cells

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sociable.core.view import Column, Row, Table
-from sociable.engine.status import Status
+from sociable.engine.status import State, Status
 
 _COLUMNS = (
     Column("folder"),
@@ -22,11 +22,14 @@ _COLUMNS = (
 
 
 def make_status_table(statuses: Iterable[tuple[Path, Status]]) -> Table:
-    """A row for every folder; the reasons of those that ended early stand below."""
+    """A row for every folder; the reasons of those that ended early stand below, with the command to go on."""
     rows, said = [], []
     for path, status in statuses:
         rows.append(Row([str(path), *_list_cells(status)]))
-        said += [f"{path}: {text}" for text in (status.reason, status.remark) if text]
+        more = [text for text in (status.reason, status.remark) if text]
+        if status.errored or not (status.state.is_at_work or status.state is State.FINISHED):
+            more.append(f"Go on with: sociable resume {path}.")
+        said += [f"{path}: {' '.join(more)}"] if more else []
     return Table("Runs", _COLUMNS, rows, " ".join(said))
 
 

@@ -23,7 +23,7 @@ from sociable.core.view import (
     Table,
     Tone,
     format_figure,
-    format_with_interval,
+    format_interval,
 )
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.result import RunResult
@@ -253,14 +253,16 @@ def _show_ratings(tournament: Tournament) -> Iterator[Block]:
             Row(
                 ["advantage of the first seat", _format_points(ratings.seat), "in points; below 0 the second seat is better off"]
             ),
-            Row(["ties between equals", _format_share(ratings.tie), "the share of duels of equal participants that nobody wins"]),
+            Row(
+                [
+                    "ties between equals",
+                    format_interval(ratings.tie, 2),
+                    "the share of duels of equal participants that nobody wins",
+                ]
+            ),
         ],
         "Every duel is played twice with the seats exchanged, so the seats' advantage favours nobody in the ratings.",
     )
-
-
-def _format_share(interval: Interval) -> str:
-    return format_with_interval(interval.value, interval.low, interval.high, 2)
 
 
 def _make_distinctions_table(ratings: Ratings) -> Table:
@@ -326,7 +328,7 @@ def _show_conduct(tournament: Tournament) -> Iterator[Block]:
     yield Callout(f"{text} {study.tournament_remark}".strip())
     rows = []
     for name in tournament.ordered:
-        cells = [format_with_interval(each.value, each.low, each.high, 2) for each in tournament.estimates[name]]
+        cells = [format_interval(each, 2) for each in tournament.estimates[name]]
         rows.append(Row([name, format_figure(_average(tournament.list_results(name)), 2), *cells]))
     columns = [Column("Participant"), Column("Mean result", True), *make_metric_columns(tournament.metrics)]
     note = f"Over all duels of a participant, in both seats. 95% intervals by {tournament.benchmark.cluster_unit}."

@@ -16,12 +16,14 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from sociable.core.errors import SociableError
+from sociable.studio.index import Index
+from sociable.studio.indexing import Indexer
 from sociable.studio.links import Links
-from sociable.studio.pages import reviews, runs, seats, sittings
+from sociable.studio.pages import episode, episodes, reviews, runs, seats, sittings
 from sociable.studio.rendering import render_problem
 from sociable.studio.security import Access, Guard
 
-PAGES: tuple[ModuleType, ...] = (runs, sittings, seats, reviews)
+PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, sittings, seats, reviews)
 """Modules with ``ROUTES``; a page is added by its module, and by its name in ``rendering.NAVIGATION`` where it has one."""
 
 LARGEST_FORM_BYTES = 1024 * 1024
@@ -39,9 +41,12 @@ _STATIC = {
 
 @dataclass(frozen=True)
 class Studio:
-    """What pages know: the folder with the runs. A page finds it with ``find_studio``."""
+    """What pages know, as ``request.app.state.studio``."""
 
     folder: Path
+    """The folder with the runs, resolved."""
+    index: Index
+    indexer: Indexer
     links: Links = field(default_factory=Links)
     """People's links, as far as this server knows them."""
 

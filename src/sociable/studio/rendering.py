@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from sociable.core.view import format_with_interval
 from sociable.render.html import make_environment, make_identifiers
 
 NAVIGATION = (("Runs", "/"), ("Episodes", "/episodes"), ("Sit down", "/sittings"))
@@ -44,5 +45,5 @@ def make_link(path: str, **query: object) -> str:
 @cache
 def _load_environment() -> Environment:
     environment = make_environment(PackageLoader("sociable.studio"), PackageLoader("sociable.render"))
-    environment.globals.update(link=make_link, navigation=NAVIGATION)
+    environment.globals.update(link=make_link, navigation=NAVIGATION, format_with_interval=format_with_interval)
     return environment

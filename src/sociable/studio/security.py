@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -81,6 +82,14 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_USER_AND_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def hide_credentials(text: str) -> str:
+    """The text without the user names and passwords that addresses in it may hold."""
+    return _USER_AND_PASSWORD.sub("…@", text)
 
 
 class Guard:

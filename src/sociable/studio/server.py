@@ -13,6 +13,8 @@ import uvicorn
 
 from sociable.core.errors import InputError
 from sociable.studio.application import Studio, make_application
+from sociable.studio.index import Index, choose_place
+from sociable.studio.indexing import Indexer
 from sociable.studio.security import TOKEN_PARAMETER, Access
 
 LOOPBACK = "127.0.0.1"
@@ -53,7 +55,9 @@ class StudioServer:
 
     def __init__(self, folder: Path, host: str = LOOPBACK, port: int = 0, names: Sequence[str] = ()) -> None:
         """``names``: other names of hosts under which browsers reach it. Raises InputError."""
-        studio = Studio(check_folder(folder).resolve())
+        path = check_folder(folder).resolve()
+        index = Index(choose_place(path))
+        self.studio = Studio(path, index, Indexer(index, path))
         self._socket = listen(host, port)
         self.port = int(self._socket.getsockname()[1])
         own = () if is_loopback(host) else (host.lower(),)
@@ -61,7 +65,7 @@ class StudioServer:
         shown = LOOPBACK if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host  # noqa: S104
         self.url = f"http://{shown}:{self.port}"
         config = uvicorn.Config(
-            make_application(studio, self.access),
+            make_application(self.studio, self.access),
             log_level="error",
             access_log=False,
             server_header=False,
@@ -77,9 +81,11 @@ class StudioServer:
         return f"{self.url}/?{TOKEN_PARAMETER}={self.access.token}"
 
     def run(self) -> None:
+        self.studio.indexer.start()
         try:
             self._server.run(sockets=[self._socket])
         finally:
+            self.studio.indexer.stop()
             self._socket.close()
 
     def stop(self) -> None:

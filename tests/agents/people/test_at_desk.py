@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 import sociable
-
 from sociable.agents.people.desk import Desk, Link, OpenQuestion
 from sociable.core.errors import InputError
 from sociable.core.form import Form
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 PROGRAM = ["-c", "from sociable.cli.main import main; main()"]
-HSII = ("run", "hsii", "--model", "human", "--limit", "1", "--stages", "1,2,3")
+TWO_CASES = ("--scenario", "eighteen-souls-to-caucal:10", "--scenario", "eighteen-souls-to-caucal:17", "--stages", "1,2,3")
+HSII = ("run", "hsii", "--model", "human", *TWO_CASES)
 SCENE = (
     "run", "agentsense", "--scenario", "four-lines-for-a-ginger:1", "--option", "turns=10", "--max-connections", "4",
 )  # fmt: skip
@@ -66,7 +66,9 @@ def sit(
     asked: dict[str, list[OpenQuestion]] = {link.person: [] for link in links}
     until = time.monotonic() + PATIENCE_SECONDS
     while process.poll() is None:
-        assert time.monotonic() < until, f"the run does not end; asked so far: {asked}"
+        assert time.monotonic() < until, (
+            f"the run does not end; {desk.list_waiting()}, {desk.read_run()}, {desk.list_places(links[0])}"
+        )
         for link in links:
             if question := desk.find_open_question(link):
                 desk.answer(link, question.id, answer(question.form))
@@ -110,6 +112,29 @@ def test_the_records_of_the_terminal_and_of_the_desk_are_the_same(tmp_path: Path
     with closing(sqlite3.connect(tmp_path / "sent" / "calls.sqlite")) as database:
         took = database.execute("SELECT seconds FROM calls ORDER BY seconds").fetchall()
     assert [seconds for (seconds,) in took] == sorted(each.seconds for each in answers)
+
+
+def test_people_judge_at_the_terminal_and_at_the_desk_alike(tmp_path: Path) -> None:
+    judged = ("run", "hsii", "--model", "reference/heuristic", "--judge", "human", *TWO_CASES)
+    typed = subprocess.run(
+        [sys.executable, *PROGRAM, *judged, "--out", "typed"],
+        cwd=tmp_path, input="1\n\n" * 100, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
+    )  # fmt: skip
+    assert typed.returncode == 0, typed.stderr
+    with make_desk(tmp_path / "sent") as desk:
+        links = [desk.make_link(name).link for name in ("Ada", "Ben")]
+        with start(tmp_path, *judged, "--people-at", "desk", "--out", "sent") as process:
+            asked = sit(process, desk, links, lambda form: [form.questions[0].choices[0], ""])
+    # Each judges an episode from beginning to end, both orders of a pair.
+    items = [{question.place.item for question in questions} for questions in asked.values()]
+    assert all(items) and not items[0] & items[1]
+    assert (tmp_path / "sent" / "judgments.jsonl").read_bytes() == (tmp_path / "typed" / "judgments.jsonl").read_bytes()
+    given = read_lines(tmp_path / "sent" / "judgments.jsonl")
+    pairs = [each for each in given if each["orders"]]
+    assert pairs and {each["judge"] for each in given} == {"human"}
+    # Whoever always prefers the first is inconsistent, not unreadable.
+    assert {(each["verdict"], each["orders_disagree"]) for each in pairs} == {("tie", True)}
+    assert {each["verdict"] for each in given if not each["orders"]} <= {"win"}
 
 
 def test_two_people_sit_among_the_models_of_one_scene(tmp_path: Path) -> None:

@@ -132,6 +132,16 @@ def test_who_plays_everybody_takes_further_places_in_the_same_case(desk: Desk) -
     assert answered == ["one-Maria", "one-Tom"] and desk.find_open_question(alone) is None
 
 
+def test_as_many_cases_are_played_as_there_are_people_for(desk: Desk) -> None:
+    assert desk.count_playable(2) == 0
+    for number in range(5):
+        desk.make_link(f"person {number}")
+    desk.make_link("who plays everybody", several=True)
+    desk.make_link("who judges", role="judge")
+    desk.close_link(desk.list_links()[0])
+    assert [desk.count_playable(seats) for seats in (1, 2, 3)] == [5, 3, 2]
+
+
 def test_a_link_may_be_for_one_role_one_participant_or_one_case(desk: Desk) -> None:
     links = [desk.make_link("Ada", **where).link for where in ({"role": "judge"}, {"participant": "Tom"}, {"item": "two"})]
     ask(desk, "q1")
@@ -183,6 +193,25 @@ def test_one_place_is_given_once_however_many_ask_at_once(desk: Desk, tmp_path: 
     assert sorted(each.id for each in found if each) == [f"q{number}" for number in range(5)]
 
 
+def test_of_two_windows_that_race_one_is_told(desk: Desk, tmp_path: Path) -> None:
+    link = desk.make_link("Ada").link
+    ask(desk, "q1")
+    find(desk, link)
+
+    def send(number: int) -> str:
+        with Desk(tmp_path) as window:
+            try:
+                return window.answer(link, "q1", [f"words {number}", "a"]).answers[0]
+            except InputError as error:
+                assert "that answer holds" in str(error)
+                return ""
+
+    with ThreadPoolExecutor(8) as pool:
+        sent = list(pool.map(send, range(8)))
+    kept = desk.find_answer("q1")
+    assert kept is not None and [words for words in sent if words] == [kept.answers[0]]
+
+
 def test_changes_are_noticed(desk: Desk, tmp_path: Path) -> None:
     before = desk.count_changes()
     with Desk(tmp_path) as another:
@@ -214,8 +243,9 @@ for number in range(10_000):
 
 def test_every_answer_that_was_acknowledged_survives_a_kill(desk: Desk, tmp_path: Path) -> None:
     new = desk.make_link("Ada")
-    for number in range(3000):
-        ask(desk, f"q{number}")
+    with Desk(tmp_path, is_run=True) as run:
+        for number in range(1000):
+            ask(run, f"q{number}")
     process = subprocess.Popen([sys.executable, "-c", ANSWERER, str(tmp_path), new.secret], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     told = [process.stdout.readline().split(" ", 1) for _ in range(40)]

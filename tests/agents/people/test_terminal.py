@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 WHOM = "Whom do you address now?"
 WHAT = "What do you say"
 PROGRAM = ["-c", "from sociable.cli.main import main; main()"]

@@ -42,7 +42,7 @@ class PeopleAtDesk:
     async def begin_case(self, item: str) -> None:
         """Returns when there are people for one more case, which then is in play until ``end_case``."""
         self._look_on()
-        while len(self._in_play) >= max(1, self._desk.count_players() // self._seats):
+        while len(self._in_play) >= max(1, self._desk.count_playable(self._seats)):
             self._changed.clear()
             await self._changed.wait()
             self._check()
@@ -61,7 +61,8 @@ class PeopleAtDesk:
         self._look_on()
         answered = self._waiting[identifier] = asyncio.get_running_loop().create_future()
         try:
-            self._desk.put(identifier, Place(scope.item, scope.role, scope.participant), form)
+            # What one participant is asked for several purposes is asked at one place.
+            self._desk.put(identifier, Place(scope.item, scope.role, scope.participant.partition("|")[0]), form)
             # It may have been given to a run that ended before it could take it.
             answer = self._desk.find_answer(identifier) or await answered
         finally:

@@ -34,7 +34,7 @@ class People(Model, Protocol):
 def make_plain_form(request: Request) -> Form:
     """A form that shows the prompt itself, where nobody wrote another."""
     blocks = [Quotation(message["role"], message["content"]) for message in request.messages]
-    return Form("What a model would be sent", blocks, [Question("Your reply:", is_long=True)])
+    return Form("What a model would be sent", blocks, [Question("Your reply, as it is asked for:", is_long=True)])
 
 
 def count_known(lines: Sequence[Line], before: Sequence[Line]) -> int:

@@ -13,7 +13,7 @@ from sociable.benchmarks.agentsense.rule import is_reached
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.records import Record
-from sociable.core.view import Column, Row, Table, format_figure, format_with_interval
+from sociable.core.view import Column, Row, Table, format_figure, format_interval
 from sociable.statistics.agreement import measure_cohen, measure_fleiss
 from sociable.statistics.intervals import Interval, estimate_mean
 
@@ -115,7 +115,7 @@ def _has_its_goals(scenario: Scenario | None, scene: JudgedScene) -> bool:
 def tabulate_rules(by_manner: Mapping[str, RuleAgreement]) -> Table:
     """One column for all scenes, and one for each manner of playing them."""
     every = by_manner.values()
-    agreement = [format_with_interval(each.agreement.value, each.agreement.low, each.agreement.high, 2) for each in every]
+    agreement = [format_interval(each.agreement, 2) for each in every]
     rows = [
         ["scenes played and read", *(str(each.scenes) for each in every)],
         ["goals", *(str(each.goals) for each in every)],

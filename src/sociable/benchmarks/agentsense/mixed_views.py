@@ -10,7 +10,7 @@ from sociable.benchmarks.agentsense.metrics import PARTNER
 from sociable.benchmarks.agentsense.study import AgentSenseStudy
 from sociable.core.form import PERSON
 from sociable.core.records import Estimate
-from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, Table, format_figure, format_with_interval
+from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, Table, format_figure, format_interval
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.reports.result_tables import make_metric_columns
@@ -79,7 +79,7 @@ def _average(values: Sequence[float | None]) -> float | None:
 
 def _tabulate_partners(senders: Matrix, receivers: Matrix) -> Table:
     rows = [
-        Row([model, role, pair[1 - own], format_with_interval(found.value, found.low, found.high)])
+        Row([model, role, pair[1 - own], format_interval(found)])
         for role, matrix, own in (("sender", senders, 0), ("receiver", receivers, 1))
         for model in dict.fromkeys(pair[own] for pair in matrix)
         for pair, found in matrix.items()
@@ -160,7 +160,7 @@ def _list_cells(run: Run, beside: Run, role: Role) -> Iterator[str]:
         for each in (run, beside):
             values = list(_list_values(metric, each, run, role))
             found = estimate_mean([value for _, value in values], [template for template, _ in values])
-            yield f"{format_with_interval(found.value, found.low, found.high)} (n = {len(values)})" if values else MISSING
+            yield f"{format_interval(found)} (n = {len(values)})" if values else MISSING
 
 
 def _list_values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[tuple[str, float]]:

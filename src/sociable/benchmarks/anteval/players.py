@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import ClassVar, Generic, Protocol, TypeVar
@@ -10,7 +10,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from sociable.agents.prompted import PromptedParticipant
 from sociable.benchmarks.anteval.characters import Scenario, describe_sheet
 from sociable.benchmarks.anteval.session import Move, TableTurn, read_move
-from sociable.core.form import Form, Question
+from sociable.core.form import Form, Question, make_prompt_form
 from sociable.core.names import strip_own_name
 from sociable.core.prompts import Prompts, put_on_one_line, quote
 from sociable.core.records import CUT_OFF, Turn, Usage
@@ -97,6 +97,7 @@ class PromptedPlayer:
             told=told,
         )
         self._briefing = briefing
+        self._told = told
         self._shown: int | None = None
         """Index of the last turn that a person in its place was shown; None before the briefing was."""
 
@@ -116,19 +117,38 @@ class PromptedPlayer:
 
     def _make_form(self, seen: Sequence[Turn]) -> Form:
         """The form that a person is shown: the briefing once, then what has happened since."""
+        title = "A new scene" if self._shown is None else "It goes on"
+        told = [Paragraph(said)] if (said := self._told(seen)) else []
+        question = Question(f"You are {self.name}. What do you do and say? (one line, or PASS)")
+        return Form(title, [*self._show_news(seen), *told], [question])
+
+    def _show_news(self, seen: Sequence[Turn]) -> list[Block]:
         blocks: list[Block] = [] if self._shown is not None else [Paragraph(self._briefing[0]["content"])]
         lines = [Line(turn.speaker, "", turn.content or "(passes)") for turn in seen if turn.index > (self._shown or 0)]
         if lines:
             blocks.append(Transcript("", lines))
-        title = "A new scene" if self._shown is None else "It goes on"
         self._shown = seen[-1].index if seen else 0
-        return Form(title, blocks, [Question(f"You are {self.name}. What do you do and say? (one line, or PASS)")])
+        return blocks
 
-    async def ask(self, seen: Sequence[Turn], question: ChatMessage, sampling: Sampling) -> Reply:
-        """The answer to a question away from the table, asked on a copy of the player's view."""
-        return await self._model.generate(
-            Request([*self._participant.make_messages(seen), question], self._participant.scope, sampling)
-        )
+    async def ask(
+        self,
+        seen: Sequence[Turn],
+        question: ChatMessage,
+        sampling: Sampling,
+        fields: Sequence[Question],
+        reply: Callable[[Sequence[str]], str],
+    ) -> Reply:
+        """The answer to a question away from the table, asked on a copy of the player's view.
+
+        A person answers it in ``fields``, and ``reply`` makes of them what a model would reply.
+        """
+
+        def make_form() -> Form:
+            asked = make_prompt_form(f"{self.name}, a question on the side", [question], fields, reply)
+            return replace(asked, blocks=[*self._show_news(seen), *asked.blocks])
+
+        messages = [*self._participant.make_messages(seen), question]
+        return await self._model.generate(Request(messages, self._participant.scope, sampling, form=make_form))
 
 
 @dataclass(frozen=True)
@@ -174,3 +194,9 @@ def seat_players(scenario: Scenario, seats: Seats, make_player: Callable[[str, S
     """The model under test plays everybody; where a partner is named, the partner plays the NPC."""
     players = [make_player(sheet.name, seats.subject) for sheet in scenario.players]
     return Table(players, make_player(scenario.npc.name, seats.partner or seats.subject), seats.partner is None)
+
+
+def cast_table(scenario: Scenario, filled: Collection[Role]) -> dict[str, Role]:
+    """The role that plays each participant, where the roles ``filled`` are."""
+    npc = Role.PARTNER if Role.PARTNER in filled else Role.SUBJECT
+    return {**{sheet.name: Role.SUBJECT for sheet in scenario.players}, scenario.npc.name: npc}

@@ -21,7 +21,7 @@ import numpy as np
 from sociable.benchmarks.hsii.clusters import find_longest_cases
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.core.view import Block, Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import Block, Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_interval
 from sociable.core.wording import has_claim, pad_words
 from sociable.reports.audits import (
     ShortcutResult,
@@ -275,7 +275,7 @@ def _make_acceptable_table(cases: Sequence[Case]) -> Table:
         ["cases that have them", f"{len(own)} of {len(cases)}"],
         ["responses", str(sum(len(case.acceptable) for case in own))],
         ["words of the shortest, of the golden one's", format_figure(fmean(shortest), 2)],
-        ["points in them that the wordings find", format_with_interval(made.value, made.low, made.high)],
+        ["points in them that the wordings find", format_interval(made)],
     ]
     caption = "Responses that are as good as the golden one"
     return Table(caption, [Column(""), Column("", True)], [Row(row) for row in rows], "95% intervals by dialogue.")

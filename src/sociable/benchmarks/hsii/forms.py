@@ -1,10 +1,10 @@
-"""Cases as people see them, and the forms for a person in the assistant's place."""
+"""Cases as people see them, and the forms for a person in the assistant's place, or in that of whom it talks with."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sociable.benchmarks.hsii.briefing import Situation
+from sociable.benchmarks.hsii.briefing import END, Situation
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, write_reply
 from sociable.core.form import Form, Question
 from sociable.core.records import Episode, Turn
@@ -79,11 +79,21 @@ def _show_task(case: Situation, told: Sequence[str]) -> list[Block]:
 
 def make_next_turn_form(target: str, task: str, seen: Sequence[Turn]) -> Form:
     """The form for a later turn with the same person; it shows what was said since the assistant's last turn."""
-    places = [place for place, turn in enumerate(seen) if turn.speaker == ASSISTANT]
-    heard = seen[places[-1] + 1 if places else 0 :]
-    lines = [Line(turn.speaker, ", ".join(turn.addressees), turn.content) for turn in heard]
     # The task is told once, with the first of these turns.
-    blocks: list[Block] = [Transcript("", lines)]
-    if len(places) == 1:
-        blocks.append(Paragraph(task))
+    is_first = sum(turn.speaker == ASSISTANT for turn in seen) == 1
+    blocks: list[Block] = [_show_since(ASSISTANT, seen), *([Paragraph(task)] if is_first else [])]
     return Form("It goes on", blocks, [Question(f"What do you say to {target}? (one line)")])
+
+
+def make_partner_form(name: str, briefing: str, seen: Sequence[Turn]) -> Form:
+    """The form for whom the assistant talks with; the first one tells all that a model is told."""
+    is_first = not any(turn.speaker == name for turn in seen)
+    blocks: list[Block] = [*([Paragraph(briefing)] if is_first else []), _show_since(name, seen)]
+    question = Question(f"You are {name}. What do you say? (one line; with {END} behind it, these are your last words)")
+    return Form(f"{ASSISTANT} talks to {name}", blocks, [question])
+
+
+def _show_since(name: str, seen: Sequence[Turn]) -> Transcript:
+    """What was said since the last turn of ``name``."""
+    last = max((place for place, turn in enumerate(seen) if turn.speaker == name), default=-1)
+    return Transcript("", [Line(turn.speaker, ", ".join(turn.addressees), turn.content) for turn in seen[last + 1 :]])

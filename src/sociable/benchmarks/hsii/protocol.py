@@ -24,7 +24,7 @@ from sociable.benchmarks.hsii.briefing import (
     tell_task,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
-from sociable.benchmarks.hsii.forms import make_choice_form, make_next_turn_form, make_words_form
+from sociable.benchmarks.hsii.forms import make_choice_form, make_next_turn_form, make_partner_form, make_words_form
 from sociable.benchmarks.hsii.parsing import MAX_CHARACTERS as MAX_READ
 from sociable.benchmarks.hsii.parsing import AddressedReply, FormatFailure, parse_reply, parse_words
 from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, ReferenceConversation
@@ -207,7 +207,14 @@ def _seat_partner(case: Case, seat: Seat | None, item: str, prompts: Prompts) ->
     if seat.model is None:
         return WrittenPart(case, target)
     briefing = ask_to_play(case, target, prompts)
-    return PromptedPartner(target, seat.model, briefing, scope=seat.make_scope(item, target), sampling=seat.sampling)
+    return PromptedPartner(
+        target,
+        seat.model,
+        briefing,
+        scope=seat.make_scope(item, target),
+        sampling=seat.sampling,
+        form=partial(make_partner_form, target, briefing[0]["content"]),
+    )
 
 
 def _sum_usage(*participants: object) -> dict[str, Usage]:

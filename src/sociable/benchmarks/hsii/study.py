@@ -101,6 +101,10 @@ class HSIIStudy(
         turns = self.options.long_run_turns
         return find_mismatch(reference, self.scenarios[scenario], seats, self.prompts, long_run_turns=turns)
 
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        has_partner = Role.PARTNER in self.filled and self.needs_references
+        return {self.scenarios[scenario].golden.role_to: Role.PARTNER} if has_partner else {}
+
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> HSIIEpisode:
         case, has_long_run = self.scenarios[scenario], self.needs_references
         return await run_case(case, repeat, seats, self.prompts, self.options, seed=self.seed, has_long_run=has_long_run)

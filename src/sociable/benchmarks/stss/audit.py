@@ -11,7 +11,7 @@ from sociable.benchmarks.stss.keywords import is_about, is_doing
 from sociable.benchmarks.stss.obstacles import Will
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.benchmarks.stss.templates import TaskTemplate
-from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, format_with_interval
+from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, format_interval
 from sociable.statistics.intervals import estimate_mean
 from sociable.town.clock import format_time_of_day
 
@@ -76,7 +76,7 @@ def _make_filter_table(templates: Mapping[str, TaskTemplate], texts: Sequence[di
             estimate_mean([float(each in taken and each["is_it"]) for each in among], [each["template"] for each in among])
             for among in (taken, [each for each in found if each["is_it"]])
         ]
-        rows.append(Row([title, str(len(found)), *(format_with_interval(each.value, each.low, each.high, 2) for each in shares)]))
+        rows.append(Row([title, str(len(found)), *(format_interval(each, 2) for each in shares)]))
     return Table(
         "The keyword filter on texts of what residents do",
         [Column("Texts"), Column("Number", True), Column("Precision", True), Column("Recall", True)],

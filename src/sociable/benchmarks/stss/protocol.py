@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
+from sociable.agents.people.resident import PersonResident
 from sociable.benchmarks.stss.briefs import brief_residents
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.persuaders import make_performer
@@ -22,6 +23,7 @@ from sociable.benchmarks.stss.reference import RESIDENTS
 from sociable.benchmarks.stss.reluctant import ReluctantResident
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
+from sociable.core.form import PERSON
 from sociable.core.records import Usage, make_episode_id
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.embeddings import load_encoder
@@ -63,18 +65,20 @@ class Setting:
 NOON = 12 * 60
 
 ALONE = (
-    "No partner was named: the background residents were played by the model under test as well, or, around a reference agent, "
-    "by reference residents."
+    "No partner was named: the background residents were played by the model under test as well, or, around a reference agent or "
+    "a person, by reference residents."
 )
 """The note that tells a reader of the scores what ``fill_background`` did."""
 
 
 def fill_background(seats: Seats) -> Seats:
-    """Seats somebody for the background: reference residents around a reference performer, else the model under test itself."""
+    """Seats somebody for the background: the model under test, or, around a reference agent or a person, reference residents."""
     if seats.partner is not None:
         return seats
-    name = f"reference/{RESIDENTS}" if seats.subject.model is None else seats.subject.name
-    return replace(seats, partner=replace(seats.subject, role=Role.PARTNER, name=name))
+    if seats.subject.model is None or seats.subject.name == PERSON:
+        residents = Seat(Role.PARTNER, f"reference/{RESIDENTS}", None, seats.subject.sampling)
+        return replace(seats, partner=residents)
+    return replace(seats, partner=replace(seats.subject, role=Role.PARTNER))
 
 
 async def run_task(town: Town) -> StssEpisode:
@@ -161,10 +165,16 @@ class Town:
             # Without a partner the model under test plays everybody.
             plain=options.plain and seat.model is self._subject.model,
         )
+        if seat.is_person(persona.name):
+            return PersonResident(situation)
         return find_architecture(options.agent if own else options.background_agent)(situation)
 
     def _find_seat(self, name: str) -> Seat:
         return self._subject if name == self.task.performer else self._partner
+
+    def _find_player(self, name: str) -> str:
+        seat = self._find_seat(name)
+        return PERSON if seat.is_person(name) else seat.name
 
     def _make_asker(self, seat: Seat, name: str) -> Asker:
         assert seat.model is not None
@@ -193,7 +203,7 @@ class Town:
             minutes=self.minutes,
             tiles_per_minute=self._setting.options.tiles_per_minute,
             events=tuple(self.simulation.events),
-            played_by={name: self._find_seat(name).name for name in self.task.residents},
+            played_by={name: self._find_player(name) for name in self.task.residents},
         )
 
 

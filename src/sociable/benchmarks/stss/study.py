@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.audit import make_audit
@@ -81,6 +81,10 @@ class StssStudy(
         self._criteria: dict[str, dict[str, ActivityText]] = {}
         """What judges are asked, by episode that is finished."""
         self.notes = [*inputs.notes, *alone, *self.setting.list_changes(), *as_authors]
+
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        task = self.scenarios[scenario]
+        return {name: Role.SUBJECT if name == task.performer else Role.PARTNER for name in task.residents}
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> StssEpisode:
         town = Town(self.scenarios[scenario], repeat, fill_background(seats), self.setting)

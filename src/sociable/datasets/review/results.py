@@ -13,7 +13,7 @@ from typing import Any
 from sociable.core.errors import InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.seeding import derive_seed
-from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, format_figure, format_interval
 from sociable.datasets.build import format_json_lines, read_build_manifest
 from sociable.datasets.card import write_cards
 from sociable.datasets.review.items import SETTLED, ReviewItem, ReviewOutcome, State, digest_record
@@ -144,11 +144,11 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
         if found.reviewers < 2:
             continue
         counts = [str(found.reviewers), str(found.items)]
-        among_all.append(Row([str(group), question, *counts, _show(found.fleiss), _show(found.alpha)]))
+        among_all.append(Row([str(group), question, *counts, format_interval(found.fleiss), format_interval(found.alpha)]))
         for pair in found.pairs:
             if pair.items:
-                said = [f"{pair.first}, {pair.second}", str(pair.items), format_figure(pair.observed, 2), _show(pair.kappa)]
-                in_pairs.append(Row([str(group), question, *said]))
+                agreed = [format_figure(pair.observed, 2), format_interval(pair.kappa)]
+                in_pairs.append(Row([str(group), question, f"{pair.first}, {pair.second}", str(pair.items), *agreed]))
     if not among_all:
         return []
     note = (
@@ -171,10 +171,6 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
         Column("Cohen's κ", True),
     ]
     return [Table("Agreement beyond chance", of_all, among_all, note), Table("Agreement in pairs", of_pairs, in_pairs)]
-
-
-def _show(interval: Interval) -> str:
-    return format_with_interval(interval.value, interval.low, interval.high)
 
 
 def apply_review(review: Review, *, anyway: bool = False) -> str:

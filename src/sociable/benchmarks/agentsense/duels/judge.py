@@ -22,6 +22,7 @@ from sociable.core.wording import has_wording
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
+from sociable.judging.forms import make_listing_form
 from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, Unread, make_judgment
 from sociable.models.replies import find_closing_object, find_field, find_reason, make_schema
 
@@ -81,6 +82,7 @@ class DuelJudge:
             partial(parse_false, said=said),
             FALSE_SCHEMA,
             lambda: Unread("a rule cannot tell what is false"),
+            make_listing_form("turns", {each: f"Does turn {each} state something false?" for each in said}),
         )
         scope = seat.make_scope(episode.id, f"{seat.name}|{FALSE}|{scenario.bargain.names[side]}")
         found = await self._answers.ask(question, seat, scope)

@@ -70,6 +70,13 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
             self.resolved: Mapping[str, Any] = {"partner": WRITTEN}
         self.take_data(loaded, taken, others, remarks)
 
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        found = self.scenarios[scenario]
+        roles = (Role.SUBJECT, Role.OPPONENT) if found.seat == 0 else (Role.OPPONENT, Role.SUBJECT)
+        others = found.scene.names if isinstance(found, Contest) else [each.name for each in found.bargain.others]
+        played = others if Role.PARTNER in self.filled else ()
+        return dict.fromkeys(played, Role.PARTNER) | dict(zip(found.names, roles, strict=True))
+
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> DuelEpisode:
         found = self.scenarios[scenario]
         if isinstance(found, Contest):

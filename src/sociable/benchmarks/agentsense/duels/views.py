@@ -27,7 +27,7 @@ from sociable.core.view import (
     Tone,
     Transcript,
     format_figure,
-    format_with_interval,
+    format_interval,
 )
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import list_estimated_metrics, make_metrics_table
@@ -75,7 +75,7 @@ def _show_both(run: Run) -> Table:
         metric = run.study.metrics[name]
         found = [run.estimate(each) for each in (name, f"opponent_{name}")]
         if any(each and each.value is not None for each in found):
-            cells = [format_with_interval(e.value, e.low, e.high, metric.decimals) if e else MISSING for e in found]
+            cells = [format_interval(e, metric.decimals) for e in found]
             rows.append(Row([metric.title, *cells, metric.meaning]))
     models = run.manifest["models"]
     columns = [Column(""), Column(models["subject"], True), Column(models["opponent"], True), Column("Meaning")]

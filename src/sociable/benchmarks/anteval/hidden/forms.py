@@ -1,4 +1,4 @@
-"""What a person at the terminal sees and is asked as a member of a group."""
+"""What a person sees and is asked as a member of a group, or as one who knows everything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sociable.benchmarks.anteval.hidden.briefing import describe_choice, show_words
 from sociable.benchmarks.anteval.hidden.records import HiddenTurn
 from sociable.benchmarks.anteval.hidden.scenario import Scenario
-from sociable.core.form import Form, Question
+from sociable.core.form import Form, Question, make_prompt_form
 from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.models.protocol import ChatMessage
 
@@ -42,3 +42,9 @@ def make_choice_form(scenario: Scenario, name: str, briefing: ChatMessage, heard
     question = f"{describe_choice(scenario, name, is_after)} {scenario.case.question}"
     title = f"You are {name}: {'the talk is over' if is_after else 'before the talk'}"
     return Form(title, blocks, [Question(question, [option.text for option in scenario.case.options])])
+
+
+def make_informed_form(messages: Sequence[ChatMessage], options: Sequence[str]) -> Form:
+    """The choice of one who is shown everything."""
+    asked = [Question("Which do you choose?", list(options))]
+    return make_prompt_form("A decision", messages, asked, lambda answers: json.dumps({"answer": answers[0]}, ensure_ascii=False))

@@ -15,6 +15,7 @@ from sociable.core.records import Judgment, Verdict, make_storable
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
+from sociable.judging.forms import make_listing_form
 from sociable.judging.protocol import Answer, Question, Reading, Unread, ask_judge, make_judgment, make_scope
 from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, make_schema
 
@@ -41,7 +42,10 @@ async def judge_turn(scenario: Scenario, episode: HiddenEpisode, criterion: str,
         )
     clues = list_within_reach(scenario, episode.turns, turn.index)
     question: Question[tuple[str, ...]] = Question(
-        lambda: ask_about_turn(kind, scenario, turn, heard, clues, prompts), partial(parse_told, clues=clues), _TOLD_SCHEMA
+        lambda: ask_about_turn(kind, scenario, turn, heard, clues, prompts),
+        partial(parse_told, clues=clues),
+        _TOLD_SCHEMA,
+        form=make_listing_form("told", {number: f"Is clue {number} told?" for number in range(1, len(clues) + 1)}),
     )
     asked = await ask_judge(question, seat, make_scope(seat, episode, criterion))
     told = asked.answer.value

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from sociable.benchmarks.anteval.hidden.briefing import ask_informed, list_options
+from sociable.benchmarks.anteval.hidden.forms import make_informed_form
 from sociable.benchmarks.anteval.hidden.hearing import list_heard
 from sociable.benchmarks.anteval.hidden.members import Member, ModelMember, ReferenceMember
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenTurn
@@ -22,6 +23,9 @@ from sociable.core.prompts import Prompts
 from sociable.core.records import Usage, make_episode_id
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.answers import parse_choice
+
+INFORMED = "informed"
+"""The participant who chooses with everything in view, after the talk."""
 
 
 async def run_scenario(scenario: Scenario, repeat: int, seats: Seats, prompts: Prompts, *, seed: int) -> HiddenEpisode:
@@ -84,8 +88,8 @@ async def _choose_informed(scenario: Scenario, seat: Seat, item: str, prompts: P
     """(the option that the model under test chooses with everything in view, what that took)."""
     if seat.model is None:
         return choose(scenario, scenario.clues), Usage()
-    scope = seat.make_scope(item, "informed")
-    reply = await seat.ask(ask_informed(scenario, prompts), scope)
-    options = list_options(scenario)
+    scope = seat.make_scope(item, INFORMED)
+    messages, options = ask_informed(scenario, prompts), list_options(scenario)
+    reply = await seat.ask(messages, scope, lambda: make_informed_form(messages, options))
     place = None if reply.defect else parse_choice(reply.text, len(options), options).value
     return "" if place is None else scenario.case.options[place].id, scope.usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sociable.benchmarks.anteval.hidden.audit import make_audit
@@ -11,7 +11,7 @@ from sociable.benchmarks.anteval.hidden.briefing import load_hidden_prompts
 from sociable.benchmarks.anteval.hidden.dataset import load_cases
 from sociable.benchmarks.anteval.hidden.judge import judge_turn, show_question
 from sociable.benchmarks.anteval.hidden.metrics import METRICS, Played
-from sociable.benchmarks.anteval.hidden.protocol import run_scenario
+from sociable.benchmarks.anteval.hidden.protocol import INFORMED, run_scenario
 from sociable.benchmarks.anteval.hidden.records import HiddenEpisode, HiddenJudgment, HiddenOptions
 from sociable.benchmarks.anteval.hidden.scenario import Scenario, draw_scenario
 from sociable.benchmarks.anteval.hidden.told import find_told, list_criteria
@@ -45,6 +45,12 @@ class HiddenStudy(Study[Scenario, HiddenEpisode], Judged[HiddenEpisode, Record],
             for number in range(1, own.draws + 1)
         ]
         self.take_data(loaded, scenarios, {"prompts": self.prompts}, [])
+
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        own = self.scenarios[scenario]
+        dissents = Role.PARTNER if Role.PARTNER in self.filled else Role.SUBJECT
+        members = {name: dissents if name == own.dissenter else Role.SUBJECT for name in own.case.names}
+        return members | {INFORMED: Role.SUBJECT}
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> HiddenEpisode:
         return await run_scenario(self.scenarios[scenario], repeat, seats, self.prompts, seed=self.seed)

@@ -21,7 +21,7 @@ from sociable.benchmarks.anteval.ieg.results import (
 from sociable.benchmarks.anteval.ieg.windows import has_skill_name
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.records import Estimate, Score
-from sociable.core.view import format_with_interval
+from sociable.core.view import format_interval
 from sociable.statistics.metrics import Metric, Metrics, Value
 
 
@@ -145,7 +145,7 @@ def find_doubts(estimates: Sequence[Estimate]) -> list[str]:
             own = found.get(master.name_f_metric(kind))
             margins = {control: found.get(name_margin_metric(master, control, kind)) for control in controls}
             beaten_by = [
-                f"than {control} by {format_with_interval(each.value, each.low, each.high)}"
+                f"than {control} by {format_interval(each)}"
                 for control, each in margins.items()
                 if each is not None and each.value is not None and (each.value if each.low is None else each.low) <= 0
             ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from sociable.benchmarks.anteval.ieg.real import load_real_sessions, split_sessi
 from sociable.benchmarks.anteval.ieg.records import MASTERS_FOLDER, STAND_IN, IegEpisode, IegOptions
 from sociable.benchmarks.anteval.ieg.results import find_results
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios, load_scenes, make_logs
+from sociable.benchmarks.anteval.players import cast_table
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Score
 from sociable.core.view import Document
@@ -66,6 +67,9 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         super().check_seats(benchmark, roles, judges=judges, references=references)
         self.kind.check()
+
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        return cast_table(self.scenarios[scenario], self.filled)
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IegEpisode:
         # Reference players leave every second line to the stand-ins.

@@ -20,7 +20,7 @@ from sociable.benchmarks.anteval.iep.claims import find_pairs, match_claims
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Text
 from sociable.core.records import Record
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_interval
 from sociable.core.wording import has_wording
 from sociable.reports.audits import (
     ShortcutResult,
@@ -184,7 +184,7 @@ def _make_rule_table(cards: Sequence[KnowledgeCard]) -> Table:
             for card, texts in retold
         }
         found = _estimate_share(taken)
-        return format_with_interval(found.value, found.low, found.high, 2)
+        return format_interval(found, 2)
 
     wordings = fmean(len(point.wording or ()) for card in cards for point in card.key_points)
     rows = [
@@ -213,7 +213,7 @@ def _make_hard_table(cards: Sequence[KnowledgeCard]) -> Table:
         if own:
             right = estimate_mean([float(is_right) for _, is_right in own], [claim.card for claim, _ in own])
             cells = [name, "yes" if own[0][0].states else "no", str(len(own))]
-            rows.append(Row([*cells, format_with_interval(right.value, right.low, right.high, 2)]))
+            rows.append(Row([*cells, format_interval(right, 2)]))
     columns = [Column("Claim"), Column("States the point"), Column("Claims", True), Column("Decided rightly", True)]
     note = "By a language model that had not seen the wordings. A card's claims are judged together. 95% intervals by card."
     return Table("reference/rule on hard claims", columns, rows, note)

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import maximum_bipartite_matching  # type: ignore[import-untyped]
 
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
+from sociable.core.form import Question
 from sociable.core.records import make_storable
 from sociable.core.wording import has_claim
 
@@ -41,6 +42,15 @@ def read_claims(text: str, most: int) -> tuple[list[str], str]:
     if len(claims) > most:
         note = "; ".join(filter(None, (note, f"{len(claims)} claims; the first {most} count")))
     return claims[:most], note
+
+
+CLAIMS = Question("The facts, each on a line of its own", is_long=True, may_be_empty=True)
+"""The field in which a person lists what it knows."""
+
+
+def write_claims(answers: Sequence[str]) -> str:
+    """What a model would reply, of a person's answer to ``CLAIMS``."""
+    return json.dumps({"claims": list(filter(None, map(str.strip, answers[0].splitlines())))}, ensure_ascii=False)
 
 
 def tidy_claim(claim: str) -> str:

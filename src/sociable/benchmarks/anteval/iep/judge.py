@@ -20,6 +20,7 @@ from sociable.core.prompts import Prompts, put_on_one_line, quote
 from sociable.core.records import Episode, Judgment, Usage, Verdict
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
+from sociable.judging.forms import make_matching_form
 from sociable.judging.protocol import Answer, Leaning, Question, Reading, SharedAnswers, Unread, make_judgment
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import find_closing_object, find_field, find_reason, make_schema
@@ -127,6 +128,7 @@ class ClaimJudge:
             lambda text: parse_matches(text, len(points), len(claims)),
             SCHEMA,
             apply_rule,
+            make_matching_form(len(points), LETTERS[: len(claims)]),
             Leaning((stated,), err),
         )
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sociable.benchmarks.anteval.iep.cards import IepScenario, KnowledgeCard
-from sociable.benchmarks.anteval.iep.claims import UNREADABLE, read_claims
+from sociable.benchmarks.anteval.iep.claims import CLAIMS, UNREADABLE, read_claims, write_claims
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions, Recall, When
 from sociable.benchmarks.anteval.iep.reference import ReferenceIepPlayer, make_reference_player
 from sociable.benchmarks.anteval.players import PromptedPlayer, brief, seat_players
@@ -68,7 +68,7 @@ class PromptedIepPlayer(PromptedPlayer):
         asked = "recall_before" if when is When.BEFORE else f"recall_{When.AFTER.value}"
         prompt, count = self._prompts[asked], len(self._card.key_points)
         question: ChatMessage = {"role": "user", "content": prompt.render(subject=quote(self._card.title), count=str(count))}
-        reply = await self.ask(seen, question, self._sampling)
+        reply = await self.ask(seen, question, self._sampling, [CLAIMS], write_claims)
         claims, note = read_claims(reply.text, count)
         return Recall(
             player=self.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.iep.audit import make_audit
@@ -12,6 +12,7 @@ from sociable.benchmarks.anteval.iep.known_points import PointKind
 from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, measure_session
 from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, rehearse_reply, run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
+from sociable.benchmarks.anteval.players import cast_table
 from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
@@ -57,6 +58,9 @@ class IepStudy(
         remarks = [f"{len(empty)} cards have no key points ({empty[0]}, …): their sessions have no IEP."] if empty else []
         self.take_data(cards, scenarios, {"characters": sheets, "prompts": self.prompts}, remarks)
         self.resolved = options.resolve(**options.make_absolute_paths("sheets"))
+
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        return cast_table(self.scenarios[scenario], self.filled)
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IepEpisode:
         return await run_session(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)

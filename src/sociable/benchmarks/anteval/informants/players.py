@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from sociable.benchmarks.anteval.characters import Sheet
-from sociable.benchmarks.anteval.iep.claims import UNREADABLE, read_claims
+from sociable.benchmarks.anteval.iep.claims import CLAIMS, UNREADABLE, read_claims, write_claims
 from sociable.benchmarks.anteval.iep.protocol import MAX_REPLY
 from sociable.benchmarks.anteval.iep.records import Recall, When
 from sociable.benchmarks.anteval.informants.briefing import ask_for_turn, ask_to_recall, brief_player
+from sociable.benchmarks.anteval.informants.forms import make_turn_form
 from sociable.benchmarks.anteval.informants.reading import cut_turn, read_turn
 from sociable.benchmarks.anteval.informants.records import InformantsOptions, InformantsTurn
 from sociable.benchmarks.anteval.informants.scenario import Scenario
+from sociable.core.form import make_prompt_form
 from sociable.core.prompts import Prompts
 from sociable.core.records import CUT_OFF, Usage
 from sociable.engine.seats import Seat
@@ -52,7 +55,9 @@ class ModelPlayer:
 
     async def speak(self, heard: Sequence[InformantsTurn], left: int) -> InformantsTurn:
         words = self._options.words
-        reply = await self._seat.ask([self._briefing, ask_for_turn(self.name, heard, left, words, self._prompts)], self._scope)
+        form = partial(make_turn_form, self.name, self._others, self._briefing, heard, left, words)
+        question = ask_for_turn(self.name, heard, left, words, self._prompts)
+        reply = await self._seat.ask([self._briefing, question], self._scope, form)
         read = read_turn(reply.text, self._others)
         # What was said before the limit stands: a turn has its own limit anyway.
         said, cut = cut_turn(read.text if reply.defect in ("", CUT_OFF) else "", words, self.name)
@@ -76,7 +81,9 @@ class ModelPlayer:
             max_tokens=None if own.max_tokens is None else max(own.max_tokens, self._options.recall_tokens),
         )
         assert self._seat.model is not None
-        reply = await self._seat.model.generate(Request([self._briefing, question], self._scope, sampling))
+        messages = [self._briefing, question]
+        form = partial(make_prompt_form, f"{self.name}, a question on the side", messages, [CLAIMS], write_claims)
+        reply = await self._seat.model.generate(Request(messages, self._scope, sampling, form=form))
         claims, note = read_claims(reply.text, len(self._scenario.facts))
         return Recall(
             player=self.name,

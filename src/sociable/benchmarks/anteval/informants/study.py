@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sociable.benchmarks.anteval.characters import draw_players, load_party
 from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, find_question, list_questions
@@ -48,6 +48,11 @@ class InformantsStudy(Study[Scenario, InformantsEpisode], Judged[InformantsEpiso
             scenarios += [Scenario(card, level, players, options.seed, own.points) for level in own.levels]
         self.take_data(loaded, scenarios, {"characters": sheets, "prompts": self.prompts}, [])
         self.resolved = options.resolve(**options.make_absolute_paths("sheets"))
+
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        own = self.scenarios[scenario]
+        informants = own.informants if Role.PARTNER in self.filled else ()
+        return {sheet.name: Role.SUBJECT for sheet in own.players} | {each.name: Role.PARTNER for each in informants}
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> InformantsEpisode:
         return await run_scenario(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)

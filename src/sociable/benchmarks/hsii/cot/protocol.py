@@ -8,14 +8,17 @@ that ends the cycles knows it: their number is what an oracle that stops at the 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sociable.benchmarks.hsii.briefing import ask_for_choice, brief_assistant, list_names, load_hsii_prompts, render_setting
+from sociable.benchmarks.hsii.cot.forms import make_drawbacks_form, make_thought_form
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, End, Pair
 from sociable.benchmarks.hsii.cot.reference import ReferenceThinker
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.parsing import FormatFailure, parse_reply
+from sociable.core.form import Form
 from sociable.core.names import find_words
 from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.core.records import Usage, make_episode_id
@@ -56,15 +59,15 @@ class PromptedThinker:
         """Thoughts and a turn, as they come. ``last`` is the cycle before, with the drawbacks found in it."""
         case, design = self._pair.case, self._pair.design
         if design == NO_DESIGN:
-            return await self._ask(ask_for_choice(case, load_hsii_prompts()))
-        return await self._ask(ask_to_think(case, self._shown, design, last, self._prompts))
+            return await self._ask(ask_for_choice(case, load_hsii_prompts()), partial(make_thought_form, case))
+        return await self._ask(ask_to_think(case, self._shown, design, last, self._prompts), partial(make_thought_form, case))
 
     async def reflect(self, cycle: Cycle) -> Utterance:
         """The drawbacks of the turn of this cycle, as they come."""
-        return await self._ask(ask_to_reflect(self._shown, cycle, self._prompts))
+        return await self._ask(ask_to_reflect(self._shown, cycle, self._prompts), make_drawbacks_form)
 
-    async def _ask(self, messages: list[ChatMessage]) -> Utterance:
-        reply = await self._seat.ask(messages, self._scope)
+    async def _ask(self, messages: list[ChatMessage], make_form: Callable[[Sequence[ChatMessage]], Form]) -> Utterance:
+        reply = await self._seat.ask(messages, self._scope, partial(make_form, messages))
         return Utterance(reply.text, reply.thinking, reply.defect)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 
 from sociable.benchmarks.hsii.live.audit import make_audit
@@ -48,6 +48,10 @@ class LiveStudy(Study[Scenario, LiveEpisode], Judged[LiveEpisode, Record], Audit
         alone = [] if Role.PARTNER in options.filled else [ALONE]
         self.take_data(loaded, scenarios, {"prompts": self.prompts}, alone)
         self._measure_depths = cache(self._measure_depths_anew)
+
+    def find_cast(self, scenario: str) -> Mapping[str, Role]:
+        played = [name for name in self.scenarios[scenario].people if self.options.character in ("", name)]
+        return dict.fromkeys(played if Role.PARTNER in self.filled else (), Role.PARTNER)
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> LiveEpisode:
         own, seat = self.scenarios[scenario], seats.subject

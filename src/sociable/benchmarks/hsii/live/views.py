@@ -27,7 +27,7 @@ from sociable.core.view import (
     Tone,
     Transcript,
     format_figure,
-    format_with_interval,
+    format_interval,
 )
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import make_metrics_table
@@ -76,7 +76,7 @@ def _show_levels(runs: Sequence[Run]) -> Table:
             played = {s.scenario for s in run.scores if s.metric == f"share/{level}" and s.value is not None}
             marks = [fmean(each) for each in zip(*map(run.study.measure_depths, sorted(played)), strict=True)]
             low, high = (estimate.value if end is None else end for end in (estimate.low, estimate.high))
-            share = format_with_interval(estimate.value, estimate.low, estimate.high)
+            share = format_interval(estimate)
             reached = name_depth(marks, low, high)
             beside = ", ".join(format_figure(mark, 2) for mark in marks[1:-1])
             rows.append(Row([str(level), run.label, str(estimate.scored), share, reached, beside]))

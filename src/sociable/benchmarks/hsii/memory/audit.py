@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryTest
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_interval
 from sociable.statistics.intervals import Interval, estimate_mean
 
 TOLERANCE = 0.15
@@ -36,7 +36,7 @@ def make_audit(cases: Sequence[MemoryCase], source: str) -> Document:
         balance = sum(share.value or 0.0 for share in shares) - 1 if all(kinds) else None
         if balance is not None and balance > TOLERANCE:
             high.append(name)
-        cells = [format_with_interval(share.value, share.low, share.high, 2) for share in shares]
+        cells = [format_interval(share, 2) for share in shares]
         rows.append(Row([name, *cells, format_figure(balance, 2)], emphasis=name in high))
     if not all(kinds):
         verdict = Callout("Without both directives and controls nothing can be told.", Tone.WARNING)

@@ -21,6 +21,7 @@ from sociable.core.prompts import Prompt, Prompts, defuse, put_on_one_line
 from sociable.core.records import Judgment, Usage, Verdict
 from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_numbered_answers
+from sociable.judging.forms import make_numbered_form
 from sociable.judging.protocol import Answer, Leaning, Question, SharedAnswers, Unread, make_judgment
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 
@@ -108,6 +109,7 @@ class AuthorsEvaluator(Evaluator):
             lambda: [{"role": "user", "content": self._fill(scene, write_text(episode, asked.text), asked.text)}],
             lambda text: parse_numbered_answers(text, len(conditions)),
             apply_rule=lambda: Answer(self._apply_rules(scene, episode, asked.text, conditions)),
+            form=make_numbered_form(len(conditions)),
             leaning=Leaning((liked,), lambda answers, _: [not answer for answer in answers]),
         )
         found = await self._answers.ask(question, seat, seat.make_scope(episode.id, f"{seat.name}|{asked.text}"))

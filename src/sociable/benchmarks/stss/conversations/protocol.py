@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
+from sociable.agents.people.resident import PersonResident
 from sociable.benchmarks.stss.briefs import list_private
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, LEVEL_2_CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene, Side
@@ -131,7 +132,7 @@ class _Play:
             prompts=setting.prompts,
             plain=options.plain and seat.model is self.seats[scene.performer.name].model,
         )
-        mind = find_architecture(architecture)(situation)
+        mind = PersonResident(situation) if seat.is_person(side.name) else find_architecture(architecture)(situation)
         # It is shown what is to be seen before it is given its memory: the look itself is to leave no trace there.
         await receive_answer(mind.decide(self._show(side, other)))
         if not isinstance(mind, Restorable):

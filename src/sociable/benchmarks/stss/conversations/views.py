@@ -29,7 +29,7 @@ from sociable.core.view import (
     Tone,
     Transcript,
     format_figure,
-    format_with_interval,
+    format_interval,
 )
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import make_metrics_table, make_outcomes_table, warn_of_unjudged
@@ -124,7 +124,7 @@ def _tabulate_types(runs: Runs, text: str) -> Table:
         for run in runs:
             found = [run.estimate(f"{text}_{name}/{kind}") for name in KINDS]
             if any(found):
-                shown = [format_with_interval(each.value, each.low, each.high) if each else MISSING for each in found]
+                shown = [format_interval(each) for each in found]
                 rows.append(Row([str(kind), run.label, str(found[0].scored if found[0] else 0), *shown]))
     columns = [Column("Type"), Column("Model"), Column("Scenes", True)]
     columns += [Column(title, True, meaning) for title, meaning in KINDS.values()]
