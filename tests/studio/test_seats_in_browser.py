@@ -66,8 +66,8 @@ def finish(folder: Path) -> None:
 
 
 def find_run(folder: Path) -> Path:
-    (run,) = (each for each in folder.iterdir() if each.is_dir())
-    return run
+    (manifest,) = folder.glob("*/manifest.json")
+    return manifest.parent
 
 
 def answer(page: Page, words: str) -> None:
@@ -92,7 +92,7 @@ def test_people_play_one_scene_in_windows_of_their_own(
     partner = {"options": "turns=6\nplays=others", "partner": "reference/heuristic"} if people == 2 else {}
     names = "\n".join(("Ada", "Bo", "Cem")[:people])
     address, seats = begin(studio, {**SCENE, **partner, "model": "human", "people": names})
-    pages = [open_page(studio, seat, owner=False) for seat in seats]
+    pages = [open_page(studio, seat, owner=False, window=seat) for seat in seats]
     owner = open_page(studio, address)
     run = find_run(folder)
     with Desk(run) as desk:
@@ -120,7 +120,7 @@ def start_process(folder: Path, port: int) -> Iterator[tuple[subprocess.Popen[st
         assert process.stdout
         url, _, token = process.stdout.readline().removeprefix("Studio: ").strip().partition("/?token=")
         access = SimpleNamespace(cookie=f"sociable-studio-{port}", token=token)
-        yield process, Asked(SimpleNamespace(url=url, access=access, owners_url=f"{url}/?token={token}"))  # type: ignore[arg-type]
+        yield process, Asked(SimpleNamespace(url=url, port=port, access=access, owners_url=f"{url}/?token={token}"))  # type: ignore[arg-type]
     finally:
         process.kill()
         process.communicate()
@@ -175,7 +175,7 @@ def test_the_keyboard_alone_is_enough_and_a_second_window_is_safe(
         PLACE,
         Form("At the pier", [TALK], [Question("Whom do you ask?", ["Tom", "Ada"]), Question("What do you say?", is_long=True)]),
     )
-    page, second = open_page(studio, seat, owner=False), open_page(studio, seat, owner=False)
+    page, second = (open_page(studio, seat, owner=False, window=each) for each in ("first", "second"))
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # skips to the content
     while page.evaluate("document.activeElement.type") != "radio":
