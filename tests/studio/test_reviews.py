@@ -54,7 +54,10 @@ def test_decisions_are_those_of_the_terminal(start_studio: Callable[..., Asked],
     assert "Say what is to be done" in send(choice="")
     assert "not JSON" in send(choice="fix", record="{")
     assert "chose to keep" in send(choice="keep", record=json.dumps({**item.record, "goal": "to part"}))
-    assert send(choice="fix", record=json.dumps({**item.record, "goal": "to part"}), note=" It is better so.\r\nIs it not?") == "taken"
+    assert (
+        send(choice="fix", record=json.dumps({**item.record, "goal": "to part"}), note=" It is better so.\r\nIs it not?")
+        == "taken"
+    )
     assert send(choice="drop") == "taken"
     assert "You have decided on that item already" in studio.post(first, {"question": "gone", "choice": "keep"}, owner=False).text
     fixed, dropped = review.read_decisions()

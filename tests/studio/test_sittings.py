@@ -7,13 +7,20 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sociable.agents.people.desk import Desk, Place
 from sociable.api import watching
+from sociable.core.form import Form, Question
+from sociable.core.records import make_storable
+from sociable.engine.registry import list_benchmark_names
 
-from .conftest import Asked
+from .conftest import HOSTILE, Asked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 PATIENCE_SECONDS = 90
 SCENE = "four-lines-for-a-ginger:1"
@@ -76,7 +83,7 @@ def test_every_mistake_comes_back_to_the_form_with_what_was_typed(sitting: Asked
         "An option is written NAME=VALUE": {**HSII, "options": "stages"},
         "There is no scenario &#39;nowhere&#39;": {**scene, "scenario": "nowhere", "people": "Ada"},
         "Nobody in these cases is called": {**scene, "player:Nobody": "Ada"},
-        "played by a reference agent": {**scene, "model": "reference/oracle", "player:Martina Kolb": "Ada"},
+        "played by a reference agent": {**scene, "model": "reference/oracle", "player:Vaska Ristevska": "Ada"},
         "up to": {**HSII, "people": "A" * 81},
     }
     for words, form in mistakes.items():
@@ -110,3 +117,45 @@ def test_a_link_opens_its_own_seat_alone_and_can_be_withdrawn(sitting: Asked, tm
     assert "withdrawn already" in sitting.post(address, {"do": "close", "link": "1"}).text
     assert sitting.post(address, {"do": "renew", "link": "2"}).status == 303
     assert sitting.get(other, owner=False).status == 404
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
+def test_the_owners_pages_are_for_everyone(
+    sitting: Asked,
+    open_page: Callable[..., Page],
+    assert_accessible: Callable[[Page], None],
+    tmp_path: Path,
+    width: int,
+    dark: bool,
+) -> None:
+    evil = make_storable(" ".join(HOSTILE))
+    for name in ("run", "other"):
+        with make_desk(tmp_path / name) as desk:
+            (tmp_path / name / "manifest.json").write_text("{}")
+            for person in (HOSTILE[0], "W" * 80):
+                link = desk.make_link(person, role="subject", participant=evil).link
+            desk.put("one", Place(HOSTILE[1], "subject", evil), Form("One", [], [Question("Say it:")]))
+            desk.put("two", Place(HOSTILE[2], "partner", HOSTILE[3]), Form("Two", [], [Question("Say it:")]))
+            question = desk.find_open_question(link)
+            assert question
+            desk.answer(link, question.id, ["It is said."])
+    for path in ("/sittings", "/sitting?run=run", "/sittings/new?benchmark=agentsense&scenario=chandelier-from-ulm:1"):
+        page = open_page(sitting, path, width=width, dark=dark)
+        assert_accessible(page)
+        assert page.said == [] and page.evaluate("window.broken") is None  # type: ignore[attr-defined]
+    page = open_page(sitting, "/sitting?run=run", width=width, dark=dark)
+    page.get_by_label("Name").fill("Cem")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("input.address")
+    assert "/desk/" in page.locator("input.address").input_value()
+
+
+def make_desk(folder: Path) -> Desk:
+    folder.mkdir()
+    return Desk(folder)
+
+
+@pytest.mark.parametrize("benchmark", list_benchmark_names())
+def test_the_form_of_every_benchmark_opens(studio: Asked, benchmark: str) -> None:
+    page = studio.get(f"/sittings/new?benchmark={benchmark}")
+    assert (page.status, "The model under test" in page.text) == (200, True)

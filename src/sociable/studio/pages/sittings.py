@@ -23,6 +23,7 @@ from sociable.api.folders import name_new_folder
 from sociable.api.runs import make_settings
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.form import PERSON
+from sociable.core.records import make_storable
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Column, Row, Table
 from sociable.engine.benchmark import Benchmark
@@ -84,13 +85,17 @@ def show_new(request: Request) -> Response:
 
 def _show_new(request: Request, given: Mapping[str, str], problem: str = "") -> Response:
     benchmark = find_benchmark(given.get("benchmark", ""))
-    study = load_study(benchmark.name, **_find_partners(benchmark))
-    roles = list_roles(study)
-    scenario = given.get("scenario", "").strip()
-    cast = study.find_cast(scenario) if scenario in study.scenarios else {}
-    if scenario and not cast and not problem and scenario not in study.scenarios:
-        problem = f"{benchmark.name} has no scenario '{scenario}'."
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK
+    study, scenario = None, given.get("scenario", "").strip()
+    try:
+        study = load_study(benchmark.name, options=_read_options(given.get("options", "")), **_find_partners(benchmark))
+    except InputError as error:
+        # Nothing can be offered to choose from until its options are right.
+        problem = problem or str(error)
+    if study and scenario and scenario not in study.scenarios:
+        problem = problem or f"{benchmark.name} has no scenario '{scenario}'."
+    cast = study.find_cast(scenario) if study and scenario in study.scenarios else {}
+    roles = list_roles(study) if study else list(_LABELS)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
     return show_page(
         request,
         "new_sitting.html.jinja",
@@ -100,7 +105,7 @@ def _show_new(request: Request, given: Mapping[str, str], problem: str = "") -> 
         problem=problem,
         roles=[(role, _LABELS[role], _suggest(benchmark, role)) for role in roles],
         seen=_list_seen_models(request.app.state.studio.folder),
-        scenarios=list(study.scenarios)[:MOST_SCENARIOS],
+        scenarios=list(study.scenarios)[:MOST_SCENARIOS] if study else [],
         cast=list(cast),
     )
 
@@ -331,7 +336,7 @@ def change_desk(desk: Desk, folder: Path, links: Links, does: str, given: Mappin
     """Invites somebody, withdraws a link or makes it anew, or frees a seat. Raises InputError."""
     if does == "add":
         person = check_name(given.get("person", ""), desk)
-        narrowed = {name: given.get(name, "").strip() for name in ("role", "participant", "item")}
+        narrowed = {name: make_storable(given.get(name, "").strip()) for name in ("role", "participant", "item")}
         links.note(folder, desk.make_link(person, **narrowed, several=given.get("several") == "yes"))
         return
     if does == "release":
