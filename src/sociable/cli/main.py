@@ -12,10 +12,12 @@ import sociable
 from sociable.cli import construct, datasets, judging, planning, reporting, running, towns, watching
 from sociable.cli.benchmarks import Purpose, make_benchmark_group
 from sociable.cli.demo import demo
+from sociable.cli.leaderboard import leaderboard
 from sociable.cli.new import new_app
 from sociable.cli.output import complain, say
 from sociable.cli.review import review
 from sociable.cli.show import list_, show
+from sociable.cli.studies import study
 from sociable.cli.studio import studio
 from sociable.core.errors import Interrupted, RunStopped, SociableError
 
@@ -47,6 +49,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "score": reporting.score,
     "report": reporting.report,
     "compare": reporting.compare,
+    "leaderboard": leaderboard,
     "power": planning.power,
     "audit": datasets.audit,
     "audit-judge": judging.audit_judge,
@@ -59,6 +62,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "interview": towns.interview,
     "map": towns.draw_map,
     "review": review,
+    "study": study,
     "studio": studio,
     "status": watching.status,
     "stop": watching.stop,

@@ -26,7 +26,7 @@ from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.auditing.known_answers import KnownAnswer
 from sociable.judging.rubric import RatedParticipant
-from sociable.statistics.metrics import Metrics
+from sociable.statistics.metrics import Metric, Metrics
 from sociable.statistics.ratings import Bout
 
 S = TypeVar("S")
@@ -96,6 +96,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """The field of a scenario that names its cluster, as in ``case.dialogue``; empty where every scenario is one."""
     tested_options: ClassVar[frozenset[str]] = frozenset()
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
+    main_metrics: ClassVar[Sequence[str]] = ()
+    """The metrics of which a leaderboard shows the first that was measured; empty: the first compared one with a best value."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
     """Roles that nothing is asked of, and why."""
 
@@ -119,16 +121,26 @@ class Study(ABC, Generic[S, E, R, M]):
         self.source, self.notes = loaded.source, [*loaded.notes, *remarks]
         self.digests = {"dataset": loaded.digest, **{name: other.digest for name, other in others.items()}}
 
+    @classmethod
+    def list_unasked(cls) -> dict[Role, str]:
+        """All roles that nothing is asked of, and why."""
+        nothing_judged = {} if issubclass(cls, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
+        return nothing_judged | dict(cls.unasked)
+
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
         asked = {*roles, *([Role.JUDGE] if judges else []), *([Role.REFERENCE] if references else [])}
         if isinstance(self, Contested) and Role.OPPONENT not in asked:
             raise InputError(f"In {benchmark} two models meet: name the other one with --opponent MODEL.")
-        nothing_judged = {} if isinstance(self, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
-        for role, why in (nothing_judged | dict(self.unasked)).items():
+        for role, why in self.list_unasked().items():
             if role in asked:
                 options = {Role.REFERENCE: "--reference and --reference-file"}.get(role, f"--{role}")
                 raise InputError(f"{why.format(benchmark=benchmark)}: leave {options} out.")
+
+    def list_main_metrics(self) -> Sequence[Metric[Any]]:
+        """The metrics by which models are ranked, in order of preference: the first that was measured counts."""
+        named, compared = [self.metrics[name] for name in self.main_metrics if name in self.metrics], self.metrics.list_compared()
+        return named or [each for each in compared if each.best is not None] or compared
 
     @property
     def low_metric(self) -> str:
