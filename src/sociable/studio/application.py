@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
@@ -18,11 +18,12 @@ from starlette.types import ASGIApp
 from sociable.core.errors import SociableError
 from sociable.studio.index import Index
 from sociable.studio.indexing import Indexer
-from sociable.studio.pages import episode, episodes, runs
+from sociable.studio.links import Links
+from sociable.studio.pages import episode, episodes, reviews, runs, seats, sittings
 from sociable.studio.rendering import render_problem
 from sociable.studio.security import Access, Guard
 
-PAGES: tuple[ModuleType, ...] = (runs, episodes, episode)
+PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, sittings, seats, reviews)
 """Modules with ``ROUTES``; a page is added by its module, and by its name in ``rendering.NAVIGATION`` where it has one."""
 
 LARGEST_FORM_BYTES = 1024 * 1024
@@ -30,6 +31,8 @@ LARGEST_FORM_BYTES = 1024 * 1024
 _STATIC = {
     "report.css": ("sociable.render", "templates/report.css", "text/css"),
     "studio.css": ("sociable.studio", "static/studio.css", "text/css"),
+    "people.css": ("sociable.studio", "static/people.css", "text/css"),
+    "people.js": ("sociable.studio", "static/people.js", "text/javascript"),
     "studio.js": ("sociable.studio", "static/studio.js", "text/javascript"),
     "studio.svg": ("sociable.studio", "static/studio.svg", "image/svg+xml"),
 }
@@ -44,6 +47,8 @@ class Studio:
     """The folder with the runs, resolved."""
     index: Index
     indexer: Indexer
+    links: Links = field(default_factory=Links)
+    """People's links, as far as this server knows them."""
 
 
 def make_application(studio: Studio, access: Access) -> ASGIApp:

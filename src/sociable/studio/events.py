@@ -17,15 +17,22 @@ SECONDS_OF_SILENCE = 15.0
 """The longest time without a sign of life: a connection that nobody reads is noticed by it."""
 
 
+RELOAD = "reload"
+"""What ``draw`` returns, in place of HTML, where the whole page is to be opened again; it ends the stream."""
+
+
 def stream_changes(draw: Callable[[], str | None], seconds: float = SECONDS_BETWEEN_LOOKS) -> StreamingResponse:
     """A stream for an element with ``data-live``: what ``draw`` returns, as HTML, whenever it is another than before.
 
-    ``draw`` is called in a thread every so many ``seconds``, and ends the stream by returning None.
+    ``draw`` is called in a thread every so many ``seconds``, and ends the stream by returning None or ``RELOAD``.
     """
 
     async def make_events() -> AsyncIterator[str]:
         before, silent = None, 0.0
         while (drawn := await run_in_threadpool(draw)) is not None:
+            if drawn == RELOAD:
+                yield format_event(RELOAD, "")
+                break
             if drawn != before:
                 yield format_event("replace", drawn)
                 before, silent = drawn, 0.0

@@ -300,10 +300,21 @@ class Desk(AbstractContextManager["Desk"]):
         )  # fmt: skip
         return [Earlier(read_form(form), tuple(json.loads(answers))) for form, answers in rows]
 
+    def find_form(self, link: Link, question: str) -> Form:
+        """The form of a question, waiting or not. Raises InputError if the question is not put to this person."""
+        rows = self._execute(
+            "SELECT form FROM questions JOIN places USING (item, role, participant) JOIN links ON links.id = places.link"
+            " WHERE questions.id = ? AND places.link = ? AND is_open",
+            question, link.id,
+        )  # fmt: skip
+        if not rows:
+            raise InputError("This question is not put to you any more. Open your link again: it shows what is.")
+        return read_form(rows[0][0])
+
     def keep_draft(self, link: Link, question: str, answers: Sequence[str]) -> None:
         """Keeps what a person has written so far, to be found on coming back. Raises InputError if the place is not theirs."""
         with self._change():
-            self._require_place(link, question)
+            self.find_form(link, question)
             draft = json.dumps([make_storable(each) for each in answers])
             self._execute("UPDATE questions SET draft = ? WHERE id = ? AND answers IS NULL", draft, question)
 
@@ -316,7 +327,7 @@ class Desk(AbstractContextManager["Desk"]):
         """
         given = [make_storable(each.replace("\r\n", "\n").replace("\r", "\n").strip()) for each in answers]
         with self._change():
-            form = self._require_place(link, question)
+            form = self.find_form(link, question)
             earlier = self.find_answer(question)
             if earlier is not None:
                 if list(earlier.answers) != given:
@@ -401,17 +412,6 @@ class Desk(AbstractContextManager["Desk"]):
             link.role, link.participant, link.item, bool(own), json.dumps(own), link.id,
         )  # fmt: skip
         return Place(*rows[0]) if rows else None
-
-    def _require_place(self, link: Link, question: str) -> Form:
-        """The form of a question. Raises InputError if the question is not put to this person."""
-        rows = self._execute(
-            "SELECT form FROM questions JOIN places USING (item, role, participant) JOIN links ON links.id = places.link"
-            " WHERE questions.id = ? AND places.link = ? AND is_open",
-            question, link.id,
-        )  # fmt: skip
-        if not rows:
-            raise InputError("This question is not put to you any more. Open your link again: it shows what is.")
-        return read_form(rows[0][0])
 
     def _select_answers(self, condition: str, *values: object) -> list[Answer]:
         rows = self._execute(f"{_SELECT_ANSWERS} AND {condition} ORDER BY answered", *values)

@@ -6,10 +6,12 @@ took, and a session can be broken off and resumed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Protocol
 
 from sociable.core.form import Form, Question
-from sociable.core.view import Quotation
+from sociable.core.view import Line, Quotation
 from sociable.models.protocol import Model, Request
 
 
@@ -33,3 +35,9 @@ def make_plain_form(request: Request) -> Form:
     """A form that shows the prompt itself, where nobody wrote another."""
     blocks = [Quotation(message["role"], message["content"]) for message in request.messages]
     return Form("What a model would be sent", blocks, [Question("Your reply, as it is asked for:", is_long=True)])
+
+
+def count_known(lines: Sequence[Line], before: Sequence[Line]) -> int:
+    """The number of lines at the beginning that a person saw ``before``; 0 where nothing is new, or everything."""
+    known = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(before, lines, strict=False))))
+    return known if known < len(lines) else 0

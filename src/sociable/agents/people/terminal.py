@@ -7,9 +7,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
-from sociable.agents.people.person import make_plain_form
+from sociable.agents.people.person import count_known, make_plain_form
 from sociable.core.errors import Interrupted
 from sociable.core.form import PERSON, Question
 from sociable.core.records import Usage, make_storable
@@ -66,8 +65,7 @@ class PersonAtTerminal:
             return [block]
         before = self._shown.get(block.title, ())
         self._shown[block.title] = block.lines
-        known = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(before, block.lines, strict=False))))
-        if not 0 < known < len(block.lines):
+        if not (known := count_known(block.lines, before)):
             return [block]
         old = replace(block, title=f"{block.title}, as you have seen it".lstrip(", "), lines=block.lines[:known])
         return [old, replace(block, title="New since your last case", lines=block.lines[known:])]
