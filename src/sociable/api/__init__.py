@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         results,
         runs,
         series,
+        surveys,
         tournaments,
         towns,
     )
@@ -34,6 +35,7 @@ __all__ = [
     "results",
     "runs",
     "series",
+    "surveys",
     "tournaments",
     "towns",
 ]

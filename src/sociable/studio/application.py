@@ -16,11 +16,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from sociable.core.errors import SociableError
-from sociable.studio.pages import runs
+from sociable.studio.pages import checking, people, runs
 from sociable.studio.rendering import render_problem
 from sociable.studio.security import Access, Guard
 
-PAGES: tuple[ModuleType, ...] = (runs,)
+PAGES: tuple[ModuleType, ...] = (runs, people, checking)
 """Modules with ``ROUTES``; a page is added by its module, and by its name in ``rendering.NAVIGATION`` where it has one."""
 
 LARGEST_FORM_BYTES = 1024 * 1024

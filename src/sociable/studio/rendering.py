@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse
 
 from sociable.render.html import make_environment, make_identifiers
 
-NAVIGATION = (("Runs", "/"), ("Episodes", "/episodes"))
+NAVIGATION = (("Runs", "/"), ("Episodes", "/episodes"), ("People", "/people"))
 """The pages that every owner's page leads to, by name."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ import uvicorn
 from sociable.core.errors import InputError
 from sociable.studio.application import Studio, make_application
 from sociable.studio.security import TOKEN_PARAMETER, Access
+from sociable.studio.surveys import find_open_surveys, make_path
 
 LOOPBACK = "127.0.0.1"
 PORT = 8008
@@ -53,7 +55,7 @@ class StudioServer:
 
     def __init__(self, folder: Path, host: str = LOOPBACK, port: int = 0, names: Sequence[str] = ()) -> None:
         """``names``: other names of hosts under which browsers reach it. Raises InputError."""
-        studio = Studio(check_folder(folder).resolve())
+        self._folder = check_folder(folder).resolve()
         self._socket = listen(host, port)
         self.port = int(self._socket.getsockname()[1])
         own = () if is_loopback(host) else (host.lower(),)
@@ -61,7 +63,7 @@ class StudioServer:
         shown = LOOPBACK if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host  # noqa: S104
         self.url = f"http://{shown}:{self.port}"
         config = uvicorn.Config(
-            make_application(studio, self.access),
+            make_application(Studio(self._folder), self.access),
             log_level="error",
             access_log=False,
             server_header=False,
@@ -76,7 +78,14 @@ class StudioServer:
         """The address that lets the owner in."""
         return f"{self.url}/?{TOKEN_PARAMETER}={self.access.token}"
 
+    def make_persons_url(self, person: str, secret: str) -> str:
+        """The address of a person's page. The owner's pages show it until the studio is stopped."""
+        find_open_surveys(self._folder).links[self._folder, person] = secret
+        return f"{self.url}{make_path(secret)}"
+
     def run(self) -> None:
+        # Answers that an earlier studio could not make records any more are seen to first.
+        threading.Thread(target=find_open_surveys(self._folder).search, daemon=True).start()
         try:
             self._server.run(sockets=[self._socket])
         finally:
