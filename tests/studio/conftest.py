@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sociable.api import runs
+from sociable.api import reports, runs
 from sociable.engine.registry import find_benchmark
 from sociable.studio.server import StudioServer
 
@@ -117,7 +117,7 @@ def runs_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for agent in ("oracle", "random"):
             demo = find_benchmark(benchmark).demo
             runs.run(benchmark, f"reference/{agent}", out=folder / f"{benchmark}-{agent}", limit=6, **demo)
-    runs.report(folder / "hsii-oracle")
+    reports.report(folder / "hsii-oracle")
     return folder
 
 

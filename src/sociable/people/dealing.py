@@ -67,7 +67,10 @@ def _choose_sides(own: Sequence[Sequence[int]], people: int, seed: int) -> list[
     sides = []
     for those in own:
         order = sorted(generator.sample(list(those), len(those)), key=lambda person: leaning[person])
-        half = (len(order) + generator.randrange(2)) // 2
+        # Of an odd number one is left over: it goes to the side that these people had first less often.
+        total = sum(leaning[person] for person in order)
+        extra = generator.randrange(2) if total == 0 else int(total < 0)
+        half = (len(order) + extra) // 2
         sides.append({person: place < half for place, person in enumerate(order)})
         for person, is_first in sides[-1].items():
             leaning[person] += 1 if is_first else -1

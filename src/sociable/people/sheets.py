@@ -78,7 +78,8 @@ def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     Raises InputError where there are none, and as ``require_free`` does.
     """
     require_free(file, (".csv",))
-    drawn = draw_low_scores(run, LOW_EPISODES, seed)
+    low = list_low_scores(run)
+    drawn = make_generator(seed, "low").sample(low, min(LOW_EPISODES, len(low)))
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)
     writer.writerow(WORD_FIELDS)
@@ -90,12 +91,12 @@ def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     return len(drawn)
 
 
-def draw_low_scores(run: RunResult, count: int, seed: int) -> list[Score]:
-    """The scores of ``count`` episodes that went badly, drawn by seed; all, if there are fewer. Raises InputError without any."""
+def list_low_scores(run: RunResult) -> list[Score]:
+    """The scores of the episodes that went badly. Raises InputError where there are none."""
     metric = run.study.low_metric
     if not metric:
         raise InputError(f"In {run.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet.")
     low = [score for score in run.scores if score.metric == metric and score.value is not None and score.value < LOW]
     if not low:
         raise InputError(f"{run.folder} has no episode with {metric} below {LOW}.")
-    return make_generator(seed, "low").sample(low, min(count, len(low)))
+    return low

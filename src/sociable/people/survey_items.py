@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Verdict
+from sociable.core.records import EpisodeStatus, Verdict, make_episode_id
 from sociable.core.seeding import derive_seed, make_generator
 from sociable.engine.result import RunResult
 from sociable.engine.study import AnyStudy, JudgeAudited, Rated
 from sociable.people.files import SheetItem
-from sociable.people.sheets import draw_low_scores, require_shown
+from sociable.people.sheets import list_low_scores, require_shown
 from sociable.people.surveys import NewItem, ShownEpisode, Task
 
 INSTRUCTIONS = {
@@ -29,14 +29,16 @@ def show_sheet_items(run: RunResult, items: Sequence[SheetItem]) -> list[NewItem
 
 def draw_episodes(run: RunResult, task: Task, count: int, seed: int) -> list[NewItem]:
     """``count`` whole episodes, drawn by seed; for words those that went badly. Raises InputError where there are none."""
-    if task is Task.WORD:
-        names = [f"{score.scenario}#{score.repeat}" for score in draw_low_scores(run, count, seed)]
-    else:
-        completed = [each.id for each in run.episodes() if each.status is EpisodeStatus.COMPLETED and each.turns]
-        names = make_generator(seed, "rated episodes").sample(completed, min(count, len(completed)))
-    found = [NewItem(name, _show_episode(run, episode)) for name in names if (episode := run.find_episode(name)).turns]
+    low = {make_episode_id(each.scenario, each.repeat) for each in (list_low_scores(run) if task is Task.WORD else ())}
+    readable = [
+        each.id
+        for each in run.episodes()
+        if each.status is EpisodeStatus.COMPLETED and each.turns and (task is Task.RATE or each.id in low)
+    ]
+    drawn = make_generator(seed, "episodes for people").sample(readable, min(count, len(readable)))
+    found = [NewItem(name, _show_episode(run, run.find_episode(name))) for name in drawn]
     if not found:
-        raise InputError(f"{run.folder} holds no conversation that people could read.")
+        raise InputError(f"{run.folder} holds no conversation that people could read for --task {task}.")
     return found
 
 

@@ -187,7 +187,7 @@ class Surveys(Database):
         with self.change():
             ((survey,),) = self.execute(
                 "INSERT INTO surveys (made, task, consent, instructions) VALUES (?, ?, ?, ?) RETURNING id",
-                time.time(), task, make_storable(consent), instructions,
+                time.time(), task, make_storable(consent), make_storable(instructions),
             )  # fmt: skip
             for item in items:
                 shown = _write_shown(item.shown)

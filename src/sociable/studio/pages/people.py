@@ -156,7 +156,7 @@ def _collect_part(opened: OpenSurveys, run: Path, surveys: Surveys) -> dict[str,
         "marked": [each for each in people if each.is_marked],
         "left_out": [each.name for each in people if each.is_left_out],
         "waiting": surveys.count_waiting(),
-        "problem": opened.problems.get(run, ""),
+        "why": opened.problems.get(run, ""),
         "worked": find_figures(run).look(people),
     }
 
