@@ -20,6 +20,7 @@ import pytest
 from sociable.api import runs
 from sociable.api import surveys as api
 from sociable.api.people import add_corrections
+from sociable.api.results import load_result
 from sociable.core.errors import InputError
 from sociable.core.records import Verdict
 from sociable.core.run_folder import RunFolder
@@ -28,7 +29,7 @@ from sociable.engine.study import ShownPair, ShownQuestion
 from sociable.people.dealing import Dealt
 from sociable.people.files import PeopleFiles, SheetItem
 from sociable.people.surveys import NewItem, Surveys, Task
-from sociable.studio.surveys import find_open_surveys, make_path
+from sociable.studio.surveys import make_path
 
 from .conftest import HOSTILE, Asked
 
@@ -96,18 +97,23 @@ def test_a_survey_becomes_records_and_a_sheet_that_is_read_back(run: Path, start
     (run / "people.jsonl").unlink()
     add_corrections(run, [file])
     assert read_verdicts(run) == before
+    with PeopleFiles(run) as people:
+        assert all(each.seconds is not None for each in people.verdicts)
 
 
-def test_the_first_is_better_means_the_side_this_person_saw_first(run: Path) -> None:
+def test_the_first_is_better_means_the_side_that_this_person_saw_first(run: Path, start_studio: Callable[[Path], Asked]) -> None:
     items = [NewItem("i1", ShownPair("Where?", "Ann", "what the subject said", "what the other said"))]
     with Surveys(run) as surveys, PeopleFiles(run) as people:
-        dealt = {"ann": [Dealt("i1", True)], "bob": [Dealt("i1", False)]}
-        ann, bob = surveys.begin(Task.JUDGE, items, dealt)
         people.note_sheet([make_item("i1")], None)
-    studio = find_open_surveys(run.parent)
-    for person in (ann, bob):
-        found = studio.find(person.secret)
-        assert found is not None and found[2].name == person.name
+        made = surveys.begin(Task.JUDGE, items, {"ann": [Dealt("i1", True)], "bob": [Dealt("i1", False)]})
+    studio = start_studio(run.parent)
+    firsts = []
+    for person in made:
+        shown = studio.get(f"{make_path(person.secret)}?at=1", owner=False).text
+        firsts.append(shown.index("what the subject said") < shown.index("what the other said"))
+        answer(studio, make_path(person.secret), 1, "1")
+    assert firsts == [True, False]
+    wait_for(lambda: read_verdicts(run) == {"i1|ann": Verdict.WIN, "i1|bob": Verdict.LOSS})
 
 
 def make_item(name: str, *, question: bool = False) -> SheetItem:
@@ -145,11 +151,11 @@ def test_nothing_foreign_runs(run: Path, start_studio: Callable[[Path], Asked], 
     page = open_page(studio, make_path(links["pat"]), owner=False, width=320)
     page.click("text=I agree")
     page.click("text=Begin")
-    for _ in range(len(HOSTILE)):
+    for position in range(1, len(HOSTILE) + 1):
+        page.wait_for_url(f"**?at={position}")
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
         page.keyboard.press("1")
-        page.wait_for_load_state()
-    assert "All done" in page.inner_text("h1")
+    page.wait_for_selector("text=All done")
     page.goto(studio.server.url + make_path(links[HOSTILE[1]]) + "?at=2")
     assert page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 1, 0]
     assert page.said == []  # type: ignore[attr-defined]
@@ -198,7 +204,9 @@ def test_what_is_no_answer_is_refused(run: Path, start_studio: Callable[[Path], 
     assert "expected" in got.text
 
 
-def test_a_run_at_work_loses_no_verdict(run: Path, start_studio: Callable[[Path], Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_at_work_loses_no_verdict(
+    run: Path, start_studio: Callable[[Path], Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sociable.studio.surveys.SECONDS_TO_WAIT", 0.2)
     (person,) = api.begin_survey(run, 1, sample=6).people
     studio, path = start_studio(run.parent), make_path(person.secret)
@@ -218,7 +226,9 @@ def test_attention_checks_look_like_all_others_and_mark_whoever_fails_them(run: 
             assert found is not None
             done, total = surveys.count(found)
             assert (done, total) == (0, 9)
-            truths = dict(surveys.execute("SELECT position, truth FROM dealt JOIN items ON item = items.id WHERE person = ?", found.id))
+            truths = dict(
+                surveys.execute("SELECT position, truth FROM dealt JOIN items ON item = items.id WHERE person = ?", found.id)
+            )
             for position, truth in truths.items():
                 asked = surveys.find_asked(found, position)
                 assert asked is not None and asked.kind == "pair"
@@ -233,8 +243,6 @@ def test_attention_checks_look_like_all_others_and_mark_whoever_fails_them(run: 
         one = api.export_answers(run, surveys, Task.JUDGE)
     assert both.count("person-02") == 6
     assert "person-02" not in one
-    from sociable.api.results import load_result
-
     result = load_result(run)
     everybody, without = (repr(api.show_figures(result, left_out)) for left_out in ((), ("person-02",)))
     assert "person-02" in everybody

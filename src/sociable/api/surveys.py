@@ -130,13 +130,14 @@ def has_surveys(folder: Path) -> bool:
 
 def keep_answers(folder: Path, surveys: Surveys) -> int:
     """Makes records of the run of all answers that are none yet. Returns how many still wait: the folder may be in use."""
-    waiting = surveys.list_given(only_waiting=True)
-    if not waiting:
+    if not surveys.count_waiting():
         return 0
     try:
         with RunFolder.open(folder), PeopleFiles(folder) as files:
             # Items are gone where their sheets were moved away, to begin anew.
-            waiting = [each for each in waiting if each.task is not Task.JUDGE or each.item in files.sheets]
+            waiting = [
+                each for each in surveys.list_given(only_waiting=True) if each.task is not Task.JUDGE or each.item in files.sheets
+            ]
             for given in waiting:
                 if given.task is Task.JUDGE:
                     files.verdicts.append(_make_verdict(given, files.sheets.read(given.item)))
@@ -146,9 +147,10 @@ def keep_answers(folder: Path, surveys: Surveys) -> int:
                     )
                 else:
                     files.words.append(PersonWord(id=_name(given), episode=given.item, person=given.person, word=given.said))
+            # Still inside the lock: an answer that was changed meanwhile must not be taken for this one.
+            surveys.note_kept(waiting)
     except RunFolderError:
-        return len(waiting)
-    surveys.note_kept(waiting)
+        pass  # Somebody is at work in the folder: what waits here is safe.
     return surveys.count_waiting()
 
 

@@ -276,6 +276,10 @@ class JudgingKind(ABC):
     def list_known(self) -> Iterable[KnownAnswer]:
         """All texts whose right verdict is known, those made by rules and those written by hand, of the scenarios there are."""
 
+    def list_by_hand(self) -> Iterable[KnownAnswer]:
+        """Those of them that were written by hand."""
+        return [known for known in self.list_known() if known.by_hand]
+
     def show(self, known: KnownAnswer) -> ShownPair | ShownQuestion | None:
         """Such a text as a person reads it, in the form of ``Judged.show``; None where people are not asked this."""
         return None

@@ -60,9 +60,9 @@ def draw_attention_checks(study: AnyStudy, items: Sequence[SheetItem], count: in
         NewItem(f"i{derive_seed(seed, 'item', known.id):016x}", shown, known.truth)
         for kind in kinds
         if kind.name in stages
-        for known in kind.list_known()
+        for known in kind.list_by_hand()
         # Careful readers may prefer one of two that are meant to be as good.
-        if known.by_hand and known.truth is not Verdict.TIE and (shown := kind.show(known))
+        if known.truth is not Verdict.TIE and (shown := kind.show(known))
     ]
     if count > len(found):
         there = f"there are {len(found)}" if found else "there are none"

@@ -258,6 +258,14 @@ class Surveys(Database):
             for name, position, person, item, task, shown, *rest in rows
         ]
 
+    def list_answered(self) -> list[tuple[Task, int, str]]:
+        """(task, number, name) of everybody who has answered something."""
+        rows = self.execute(
+            "SELECT DISTINCT task, persons.id, name FROM persons JOIN surveys ON surveys.id = survey"
+            " JOIN dealt ON person = persons.id WHERE said IS NOT NULL ORDER BY persons.id"
+        )
+        return [(Task(task), number, name) for task, number, name in rows]
+
     def count_waiting(self) -> int:
         """The number of answers that are no records of the run yet."""
         return len(self.execute(f"{_SELECT_GIVEN} AND NOT is_kept"))

@@ -71,6 +71,9 @@ class GoalKind(JudgingKind):
         firsts = {scenario.template: scenario for scenario in reversed(list(self._scenarios.values()))}
         for template in sorted(firsts):
             yield from make_known_goals(firsts[template])
+        yield from self.list_by_hand()
+
+    def list_by_hand(self) -> Iterator[KnownAnswer]:
         for known in load_known_answers(_BY_HAND):
             scenario = self._scenarios.get(known.scenario)
             # A user's own data may call other scenes by the same names.

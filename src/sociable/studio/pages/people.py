@@ -65,19 +65,16 @@ def _show(request: Request, typed: dict[str, str], problem: str = "") -> Respons
         "people.html.jinja",
         status,
         run=name,
+        title=run.name,
         people=people,
         choices=[(str(each.id), each.name) for each in people],
         links=links,
         **(_collect_part(opened, run, surveys) if surveys else {}),
         tasks=TASKS,
         given={**_NUMBERS, "task": Task.JUDGE.value, "consent": "", **typed},
-        asked_tasks=_list_tasks(surveys) if surveys else [],
+        answered=surveys.list_answered() if surveys else [],
         problem=problem,
     )
-
-
-def _list_tasks(surveys: Surveys) -> list[str]:
-    return list(dict.fromkeys(each.task.value for each in surveys.list_given()))
 
 
 async def change_people(request: Request) -> Response:

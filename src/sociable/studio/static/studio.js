@@ -45,7 +45,8 @@ document.querySelectorAll("form[data-draft]").forEach((form) => {
   const keep = () => {
     const draft = new URLSearchParams(new FormData(form));
     draft.set("action", "draft");
-    fetch(form.action, { method: "POST", body: draft, keepalive: true }).catch(() => {});
+    // Not form.action: a button of that name would stand in its place.
+    fetch(form.getAttribute("action"), { method: "POST", body: draft, keepalive: true }).catch(() => {});
   };
   form.addEventListener("input", () => {
     clearTimeout(waiting);
