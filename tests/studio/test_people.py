@@ -8,10 +8,13 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +31,7 @@ from sociable.engine.registry import find_benchmark
 from sociable.engine.study import ShownPair, ShownQuestion
 from sociable.people.dealing import Dealt
 from sociable.people.files import PeopleFiles, SheetItem
-from sociable.people.surveys import NewItem, Surveys, Task
+from sociable.people.surveys import SURVEY_FILE, NewItem, Surveys, Task
 from sociable.studio.surveys import make_path
 
 from .conftest import HOSTILE, Asked
@@ -175,8 +178,8 @@ def test_nothing_is_shown_before_consent(run: Path, start_studio: Callable[[Path
     assert studio.post(path, {"position": "1", "answer": "1"}, owner=False).status == 400
     assert studio.post(path, {"action": "agree"}, owner=False).status == 303
     assert situation[:20] in studio.get(f"{path}?at=1", owner=False).text
-    with Surveys(run) as surveys:
-        ((agreed, digest),) = surveys.execute("SELECT agreed, digest FROM persons")
+    with closing(sqlite3.connect(run / SURVEY_FILE)) as opened:
+        ((agreed, digest),) = opened.execute("SELECT agreed, digest FROM persons")
     assert abs(agreed - time.time()) < 60
     assert len(digest) == 64
 
@@ -218,6 +221,22 @@ def test_a_run_at_work_loses_no_verdict(
     wait_for(lambda: len(read_verdicts(run)) == 4)
 
 
+def test_two_studios_on_one_folder_keep_each_others_answers(run: Path, start_studio: Callable[[Path], Asked]) -> None:
+    people = api.begin_survey(run, 2, sample=6).people
+    studios = [start_studio(run.parent), start_studio(run)]
+    with ThreadPoolExecutor() as pool:
+        sent = [
+            pool.submit(answer, studio, make_path(person.secret), position, "1")
+            for studio, person in zip(studios, people, strict=True)
+            for position in range(1, 7)
+        ]
+        for each in sent:
+            each.result()
+    wait_for(lambda: len(read_verdicts(run)) == 12)
+    answer(studios[0], make_path(people[1].secret), 3, "0")
+    wait_for(lambda: list(read_verdicts(run).values()).count(Verdict.TIE) == 1)
+
+
 def test_attention_checks_look_like_all_others_and_mark_whoever_fails_them(run: Path) -> None:
     begun = api.begin_survey(run, 2, sample=6, attention_checks=3)
     with Surveys(run) as surveys:
@@ -226,9 +245,9 @@ def test_attention_checks_look_like_all_others_and_mark_whoever_fails_them(run: 
             assert found is not None
             done, total = surveys.count(found)
             assert (done, total) == (0, 9)
-            truths = dict(
-                surveys.execute("SELECT position, truth FROM dealt JOIN items ON item = items.id WHERE person = ?", found.id)
-            )
+            with closing(sqlite3.connect(run / SURVEY_FILE)) as opened:
+                query = "SELECT position, truth FROM dealt JOIN items ON item = items.id WHERE person = ?"
+                truths = dict(opened.execute(query, [found.id]))
             for position, truth in truths.items():
                 asked = surveys.find_asked(found, position)
                 assert asked is not None and asked.kind == "pair"

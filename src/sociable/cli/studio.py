@@ -75,9 +75,9 @@ def studio(
 
 
 def _tell(server: StudioServer, begin: Callable[[], BegunSurvey] | None, *, public: bool) -> None:
+    begun = begin() if begin is not None else None
     say(f"Studio: {server.owners_url}")
-    if begin is not None:
-        begun = begin()
+    if begun is not None:
         for remark in begun.remarks:
             say(remark)
         say(f"{begun.items} items, {len(begun.people)} people. Their links, which are shown this once:")

@@ -15,12 +15,13 @@ _BUSY_SECONDS = 10.0
 
 
 class Database(AbstractContextManager["Database"]):
-    """One process's opened database. What ``change`` has done is durable when it returns."""
+    """One process's opened database, for a class of what is kept in it. Its methods may be called from several threads."""
 
-    def __init__(self, path: Path, schema: str, remedy: str) -> None:
+    def __init__(self, path: Path, schema: str, remedy: str, *, outlives_power_cuts: bool = True) -> None:
         """Opens the file, and makes it by ``schema`` where there is none; ``remedy`` tells users what to do about a damaged one.
 
-        Raises StorageFailure, and RunFolderError for a file that is no database.
+        Every change outlives a kill; with ``outlives_power_cuts`` one of the machine as well. Raises StorageFailure, and
+        RunFolderError for a file that is no database.
         """
         self.path, self._remedy = path, remedy
         self._lock = threading.RLock()
@@ -30,8 +31,9 @@ class Database(AbstractContextManager["Database"]):
         except sqlite3.Error as error:
             raise StorageFailure.at(path, error) from error
         try:
-            for command in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", *filter(str.strip, schema.split(";"))):
-                self.execute(command)
+            commands = ("PRAGMA journal_mode=WAL", f"PRAGMA synchronous={'FULL' if outlives_power_cuts else 'NORMAL'}")
+            for command in (*commands, *filter(str.strip, schema.split(";"))):
+                self._execute(command)
         except BaseException:
             self._database.close()
             raise
@@ -47,18 +49,18 @@ class Database(AbstractContextManager["Database"]):
         self.close()
 
     @contextmanager
-    def change(self) -> Iterator[None]:
+    def _change(self) -> Iterator[None]:
         """All of what is done inside, or nothing of it; no other process changes the file meanwhile."""
         with self._lock:
-            self.execute("BEGIN IMMEDIATE")
+            self._execute("BEGIN IMMEDIATE")
             try:
                 yield
             except BaseException:
                 self._database.rollback()
                 raise
-            self.execute("COMMIT")
+            self._execute("COMMIT")
 
-    def execute(self, command: str, *values: object) -> list[Any]:
+    def _execute(self, command: str, *values: object) -> list[Any]:
         """The rows that one command gives. Raises StorageFailure and RunFolderError."""
         try:
             with self._lock:

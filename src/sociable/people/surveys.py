@@ -184,21 +184,21 @@ class Surveys(Database):
     ) -> list[NewPerson]:
         """Begins a survey of ``items``. ``people`` are names, with what is dealt to each. Returns them with their secrets."""
         made = [NewPerson(name, secrets.token_urlsafe(_SECRET_BYTES)) for name in people]
-        with self.change():
-            ((survey,),) = self.execute(
+        with self._change():
+            ((survey,),) = self._execute(
                 "INSERT INTO surveys (made, task, consent, instructions) VALUES (?, ?, ?, ?) RETURNING id",
                 time.time(), task, make_storable(consent), make_storable(instructions),
             )  # fmt: skip
             for item in items:
                 shown = _write_shown(item.shown)
-                self.execute("INSERT INTO items VALUES (?, ?, ?, ?)", survey, item.id, shown, item.truth)
+                self._execute("INSERT INTO items VALUES (?, ?, ?, ?)", survey, item.id, shown, item.truth)
             for each in made:
-                ((person,),) = self.execute(
+                ((person,),) = self._execute(
                     "INSERT INTO persons (survey, name, secret) VALUES (?, ?, ?) RETURNING id",
                     survey, each.name, _hash(each.secret),
                 )  # fmt: skip
                 for position, dealt in enumerate(people[each.name], start=1):
-                    self.execute(
+                    self._execute(
                         "INSERT INTO dealt (person, position, item, subject_first) VALUES (?, ?, ?, ?)",
                         person, position, dealt.item, dealt.subject_first,
                     )  # fmt: skip
@@ -206,12 +206,12 @@ class Surveys(Database):
 
     def list_people(self) -> list[PersonState]:
         """Everybody, in the order of the links."""
-        return [self._describe(*row) for row in self.execute(_SELECT_STATES)]
+        return [self._describe(*row) for row in self._execute(_SELECT_STATES)]
 
     def _describe(
         self, number: int, name: str, is_open: int, is_left_out: int, agreed: float | None, consent: str, total: int
     ) -> PersonState:
-        rows = self.execute(
+        rows = self._execute(
             "SELECT said, spent, answered, truth FROM dealt JOIN persons ON persons.id = person"
             " JOIN items ON items.survey = persons.survey AND items.id = item WHERE person = ? AND said IS NOT NULL",
             number,
@@ -234,16 +234,16 @@ class Surveys(Database):
 
     def leave_out(self, person: int, *, is_left_out: bool) -> None:
         """Notes whether a person counts in exports and figures."""
-        self.execute("UPDATE persons SET is_left_out = ? WHERE id = ?", is_left_out, person)
+        self._execute("UPDATE persons SET is_left_out = ? WHERE id = ?", is_left_out, person)
 
     def close_link(self, person: int) -> None:
         """Ends a person's link. What was answered stays."""
-        self.execute("UPDATE persons SET is_open = 0 WHERE id = ?", person)
+        self._execute("UPDATE persons SET is_open = 0 WHERE id = ?", person)
 
     def renew_link(self, person: int) -> NewPerson:
         """A new link for a person, in place of the old one. Raises InputError where there is no such person."""
         secret = secrets.token_urlsafe(_SECRET_BYTES)
-        rows = self.execute(
+        rows = self._execute(
             "UPDATE persons SET secret = ?, is_open = 1 WHERE id = ? RETURNING name", _hash(secret), person
         )  # fmt: skip
         if not rows:
@@ -252,7 +252,7 @@ class Surveys(Database):
 
     def list_given(self, *, only_waiting: bool = False) -> list[Given]:
         """The answers that are, or will be, records of the run; with ``only_waiting`` those that are none yet."""
-        rows = self.execute(_SELECT_GIVEN + (" AND NOT is_kept" if only_waiting else "") + " ORDER BY answered")
+        rows = self._execute(_SELECT_GIVEN + (" AND NOT is_kept" if only_waiting else "") + " ORDER BY answered")
         return [
             Given(name, position, person, item, Task(task), _read_shown(shown), *rest)
             for name, position, person, item, task, shown, *rest in rows
@@ -260,7 +260,7 @@ class Surveys(Database):
 
     def list_answered(self) -> list[tuple[Task, int, str]]:
         """(task, number, name) of everybody who has answered something."""
-        rows = self.execute(
+        rows = self._execute(
             "SELECT DISTINCT task, persons.id, name FROM persons JOIN surveys ON surveys.id = survey"
             " JOIN dealt ON person = persons.id WHERE said IS NOT NULL ORDER BY persons.id"
         )
@@ -268,13 +268,13 @@ class Surveys(Database):
 
     def count_waiting(self) -> int:
         """The number of answers that are no records of the run yet."""
-        return len(self.execute(f"{_SELECT_GIVEN} AND NOT is_kept"))
+        return len(self._execute(f"{_SELECT_GIVEN} AND NOT is_kept"))
 
     def note_kept(self, given: Sequence[Given]) -> None:
         """Notes that these answers are records now; one that was changed meanwhile still waits."""
-        with self.change():
+        with self._change():
             for each in given:
-                self.execute(
+                self._execute(
                     "UPDATE dealt SET is_kept = 1 WHERE person = ? AND position = ? AND said = ? AND comment = ? AND spent = ?",
                     each.person_id, each.position, each.said, each.comment, each.seconds,
                 )  # fmt: skip
@@ -283,7 +283,7 @@ class Surveys(Database):
 
     def find_person(self, secret: str) -> Person | None:
         """The person whose link has this secret; None where there is none, or the link was withdrawn."""
-        rows = self.execute(
+        rows = self._execute(
             "SELECT persons.id, survey, name, task, consent, instructions, agreed FROM persons"
             " JOIN surveys ON surveys.id = survey WHERE secret = ? AND is_open",
             _hash(secret),
@@ -296,20 +296,20 @@ class Surveys(Database):
     def agree(self, person: Person) -> None:
         """Notes that a person has agreed to the text of consent, and to which."""
         digest = hashlib.sha256(person.consent.encode()).hexdigest()
-        self.execute("UPDATE persons SET agreed = ?, digest = ? WHERE id = ? AND agreed IS NULL", time.time(), digest, person.id)
+        self._execute("UPDATE persons SET agreed = ?, digest = ? WHERE id = ? AND agreed IS NULL", time.time(), digest, person.id)
 
     def count(self, person: Person) -> tuple[int, int]:
         """(items answered, items dealt)."""
-        ((done, total),) = self.execute("SELECT count(said), count(*) FROM dealt WHERE person = ?", person.id)
+        ((done, total),) = self._execute("SELECT count(said), count(*) FROM dealt WHERE person = ?", person.id)
         return done, total
 
     def find_next(self, person: Person) -> int | None:
         """The first place in a person's order without an answer; None where all is done."""
-        return self.execute("SELECT min(position) FROM dealt WHERE person = ? AND said IS NULL", person.id)[0][0]  # type: ignore[no-any-return]
+        return self._execute("SELECT min(position) FROM dealt WHERE person = ? AND said IS NULL", person.id)[0][0]  # type: ignore[no-any-return]
 
     def find_asked(self, person: Person, position: int) -> Asked | None:
         """The item at one place in a person's order; None where there is no such place."""
-        rows = self.execute(
+        rows = self._execute(
             "SELECT items.shown, subject_first, coalesce(said, ''), comment FROM dealt"
             " JOIN items ON items.survey = ? AND items.id = item WHERE person = ? AND position = ?",
             person.survey, person.id, position,
@@ -321,13 +321,13 @@ class Surveys(Database):
 
     def start_clock(self, person: Person, position: int) -> None:
         """Notes that an item is looked at from now on."""
-        self.execute("UPDATE dealt SET shown = ? WHERE person = ? AND position = ?", time.time(), person.id, position)
+        self._execute("UPDATE dealt SET shown = ? WHERE person = ? AND position = ?", time.time(), person.id, position)
 
     def put_aside(self, person: Person, position: int, comment: str, *, stop_clock: bool = True) -> None:
         """Keeps a comment that was begun; with ``stop_clock`` the time until the item is shown again does not count."""
         pause = ", spent = spent + coalesce(? - shown, 0), shown = NULL" if stop_clock else ""
         values = (time.time(),) if stop_clock else ()
-        self.execute(
+        self._execute(
             # An answer given already is another one with another comment, or time.
             f"UPDATE dealt SET comment = ?{pause}, is_kept = said IS NULL WHERE person = ? AND position = ?",  # noqa: S608
             _tidy(comment), *values, person.id, position,
@@ -336,7 +336,7 @@ class Surveys(Database):
     def answer(self, person: Person, position: int, said: str, comment: str) -> None:
         """Keeps an answer; another one takes its place, and its time is added."""
         now = time.time()
-        self.execute(
+        self._execute(
             "UPDATE dealt SET said = ?, comment = ?, answered = ?, spent = spent + coalesce(? - shown, 0), shown = NULL,"
             " is_kept = 0 WHERE person = ? AND position = ?",
             said, _tidy(comment), now, now, person.id, position,
