@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +33,7 @@ from sociable.engine.study import ShownPair, ShownQuestion
 from sociable.people.dealing import Dealt
 from sociable.people.files import PeopleFiles, SheetItem
 from sociable.people.surveys import SURVEY_FILE, NewItem, Surveys, Task
-from sociable.studio.surveys import make_path
+from sociable.studio.surveys import OpenSurveys, make_path
 
 from .conftest import HOSTILE, Asked
 
@@ -426,6 +427,24 @@ def start_process(tmp_path: Path) -> Iterator[Callable[..., tuple[subprocess.Pop
     for process in started:
         process.kill()
         process.communicate()
+
+
+def test_a_link_opens_while_a_search_is_under_way(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (person,) = api.begin_survey(run, 1, sample=6).people
+    is_searching = threading.Event()
+
+    def search_slowly(folder: Path) -> Iterator[Path]:
+        is_searching.set()
+        time.sleep(0.2)
+        yield folder
+
+    monkeypatch.setattr("sociable.studio.surveys.find_run_folders", search_slowly)
+    opened = OpenSurveys(run)
+    first = threading.Thread(target=opened.search)
+    first.start()
+    is_searching.wait()
+    assert opened.find(person.secret) is not None
+    first.join()
 
 
 def test_a_killed_studio_loses_nothing(

@@ -30,6 +30,7 @@ class OpenSurveys:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
+        self._searching = threading.Lock()
         self._open: dict[Path, Surveys] = {}
         self._due: set[Path] = set()
         self._searched = float("-inf")
@@ -47,26 +48,27 @@ class OpenSurveys:
 
     def find(self, secret: str) -> tuple[Path, Surveys, Person] | None:
         """The person whose link has this secret, and the run; None where there is none."""
-        if found := self._look(secret):
-            return found
-        return self._look(secret) if self.search() else None
+        found = self._look(secret)
+        if found is None:
+            self.search()
+            found = self._look(secret)
+        return found
 
     def _look(self, secret: str) -> tuple[Path, Surveys, Person] | None:
         with self._lock:
             known = list(self._open.items())
         return next(((run, each, person) for run, each in known if (person := each.find_person(secret))), None)
 
-    def search(self) -> bool:
-        """Opens the surveys begun by others since, and sees to their answers. Returns whether it is time for that again."""
-        with self._lock:
-            now = time.monotonic()
-            if now < self._searched + SECONDS_BETWEEN_SEARCHES:
-                return False
-            self._searched = now
-        for run in find_run_folders(self._folder):
-            if has_surveys(run) and run not in self._open and self.open(run).count_waiting():
-                self.keep_soon(run)
-        return True
+    def search(self) -> None:
+        """Opens the surveys that others have begun, and sees to their answers, unless that was done just now."""
+        # Whoever comes while another searches waits for what that one finds.
+        with self._searching:
+            if time.monotonic() < self._searched + SECONDS_BETWEEN_SEARCHES:
+                return
+            for run in find_run_folders(self._folder):
+                if has_surveys(run) and run not in self._open and self.open(run).count_waiting():
+                    self.keep_soon(run)
+            self._searched = time.monotonic()
 
     def keep_soon(self, run: Path, seconds: float = SECONDS_TO_GATHER) -> None:
         """Makes records of the answers that wait in a run, in a moment, and again and again while its folder is in use."""
