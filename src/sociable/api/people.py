@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from sociable.api.results import load_result
@@ -11,8 +11,8 @@ from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
 from sociable.engine.result import RunResult
 from sociable.people.agreement import show_people
-from sociable.people.files import PeopleFiles, SheetItem
-from sociable.people.pairs import JudgedPair, list_strata
+from sociable.people.files import PeopleFiles
+from sociable.people.pairs import list_strata
 from sociable.people.planning import PlannedSheet, draw_planned_sheet
 from sociable.people.reading import read_ratings, read_verdicts, read_words
 from sociable.people.sampling import draw_sheet, has_other_strata
@@ -26,11 +26,7 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
     are on no sheet yet; sides are shuffled, judges hidden. Returns how many there are. Raises InputError when nothing has been
     judged, or all is on sheets.
     """
-
-    def draw(finished: RunResult, people: PeopleFiles, strata: Strata, seed: int) -> Sequence[SheetItem]:
-        return draw_sheet(finished, people, strata, count, seed)
-
-    return len(_export(folder, file, draw))
+    return len(_export(folder, file, count, None).items)
 
 
 def export_planned_sheet(folder: str | Path, precision: float, file: str | Path) -> PlannedSheet:
@@ -38,35 +34,30 @@ def export_planned_sheet(folder: str | Path, precision: float, file: str | Path)
 
     Earlier sheets of the run count: only what is missing is drawn. Raises InputError when nothing is, or nothing has been judged.
     """
-    planned: list[PlannedSheet] = []
-
-    def draw(finished: RunResult, people: PeopleFiles, strata: Strata, seed: int) -> Sequence[SheetItem]:
-        planned.append(draw_planned_sheet(finished, people, strata, precision, seed))
-        return planned[0].items
-
-    _export(folder, file, draw)
-    return planned[0]
+    return _export(folder, file, 0, precision)
 
 
-Strata = Mapping[str, Sequence[JudgedPair]]
-
-
-def _export(
-    folder: str | Path, file: str | Path, draw: Callable[[RunResult, PeopleFiles, Strata, int], Sequence[SheetItem]]
-) -> Sequence[SheetItem]:
+def _export(folder: str | Path, file: str | Path, count: int, precision: float | None) -> PlannedSheet:
     finished = load_result(folder)
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
-        strata = list_strata(finished)
         require_free(Path(file), (".csv", ".jsonl"))
-        if has_other_strata(people, strata, tuple(seat.name for seat in finished.seats.judges)):
-            raise InputError(
-                f"{folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
-                "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."
-            )
-        items = draw(finished, people, strata, finished.manifest["settings"]["seed"])
-        write_sheet(finished, items, Path(file))
-        people.note_sheet(items, Path(file))
-        return items
+        drawn = draw_for_people(finished, people, count, precision)
+        write_sheet(finished, drawn.items, Path(file))
+        people.note_sheet(drawn.items, Path(file))
+        return drawn
+
+
+def draw_for_people(finished: RunResult, people: PeopleFiles, count: int, precision: float | None) -> PlannedSheet:
+    """``count`` judged pairs that nobody was given yet, or as many as a ``precision`` needs. Raises InputError."""
+    strata, seed = list_strata(finished), finished.manifest["settings"]["seed"]
+    if has_other_strata(people, strata, tuple(seat.name for seat in finished.seats.judges)):
+        raise InputError(
+            f"{finished.folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
+            "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."
+        )
+    if precision is not None:
+        return draw_planned_sheet(finished, people, strata, precision, seed)
+    return PlannedSheet(draw_sheet(finished, people, strata, count, seed), ())
 
 
 def add_corrections(folder: str | Path, files: Sequence[str | Path], *, replace: bool = False) -> Document:

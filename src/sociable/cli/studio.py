@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
+from sociable import api
 from sociable.cli.options import declare_option
 from sociable.cli.output import messages, say
 from sociable.core.errors import InputError
 from sociable.core.extras import import_extra
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sociable.api.surveys import BegunSurvey
     from sociable.studio.server import StudioServer
 
 
@@ -25,6 +30,23 @@ def studio(
     public: Annotated[bool, typer.Option("--public", help="Needed with a --host that other machines reach.")] = False,
     name: Annotated[
         list[str] | None, declare_option("--name", "HOST", "A name under which browsers reach this machine; repeatable.")
+    ] = None,
+    people: Annotated[
+        int | None, declare_option("--people", "N", "Ask so many people about the run in FOLDER: a link for each.")
+    ] = None,
+    task: Annotated[
+        str, declare_option("--task", "TASK", "With --people: judge, rate (episodes), or word (on episodes that went badly).")
+    ] = "judge",
+    sample: Annotated[int, declare_option("--sample", "N", "With --people: items drawn.")] = 60,
+    precision: Annotated[
+        float | None, declare_option("--precision", "P", "In place of --sample: items until corrected scores are known to ± P.")
+    ] = None,
+    per_item: Annotated[int | None, declare_option("--per-item", "K", "People who get each item; by default all.")] = None,
+    attention_checks: Annotated[
+        int, declare_option("--attention-checks", "N", "Items with a known answer, dealt to everybody among the others.")
+    ] = 0,
+    consent: Annotated[
+        Path | None, declare_option("--consent", "FILE", "A text that people agree to before anything is shown.")
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the studio in your browser.")] = True,
 ) -> None:
@@ -37,13 +59,33 @@ def studio(
         raise InputError(
             f"--host {host} lets other machines reach the studio. If you want that, add --public; otherwise leave --host out."
         )
+    begin = None
+    if people is not None:
+        begin = partial(
+            api.surveys.begin_survey,
+            folder,
+            people,
+            task=api.surveys.read_task(task),
+            sample=sample,
+            precision=precision,
+            per_item=per_item,
+            attention_checks=attention_checks,
+            consent=api.surveys.read_consent(consent) if consent else "",
+        )
     # Ctrl-C is the way to end it.
     with contextlib.suppress(KeyboardInterrupt):
-        server.serve(folder, host, port, name or (), open_browser=browser, tell=lambda each: _tell(each, public=public))
+        server.serve(folder, host, port, name or (), open_browser=browser, tell=lambda each: _tell(each, begin, public=public))
 
 
-def _tell(server: StudioServer, *, public: bool) -> None:
+def _tell(server: StudioServer, begin: Callable[[], BegunSurvey] | None, *, public: bool) -> None:
+    begun = begin() if begin is not None else None
     say(f"Studio: {server.owners_url}")
+    if begun is not None:
+        for remark in begun.remarks:
+            say(remark)
+        say(f"{begun.items} items, {len(begun.people)} people. Their links, which are shown this once:")
+        for person in begun.people:
+            say(f"  {person.name}: {server.make_persons_url(person.name, person.secret)}")
     if public:
         warning = (
             "Warning: other machines reach this studio, and what is sent to it goes through the network unencrypted. "

@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -330,6 +330,11 @@ class RecordFile(Generic[R]):
             for offset in sorted(self._offsets.values()):
                 stream.seek(offset)
                 yield self._parse(stream.readline())
+
+    def leave_out(self, identifiers: Iterable[str]) -> None:
+        """Reads on as if these records were not there; the file keeps them."""
+        for identifier in identifiers:
+            self._offsets.pop(identifier, None)
 
     def arrange(self, order: list[str], *, only: bool = False) -> None:
         """Rewrites the file in the order given, without replaced records, so that equal runs give equal files.

@@ -233,6 +233,8 @@ class Judged(ABC, Generic[E, R]):
     judgment_type: ClassVar[type[Judgment]] = Judgment
     win_rates: Mapping[str, Mapping[str, Mapping[Verdict, float]]] = {}
     """The metrics that are means of the judges' verdicts on each stage, and the worth of a verdict in each."""
+    instructions: ClassVar[str] = ""
+    """The instructions to people who judge the same: the paper's own criteria, point by point; empty: the question says all."""
 
     @abstractmethod
     def list_criteria(self, episode: E) -> Sequence[str]:
@@ -287,6 +289,14 @@ class JudgingKind(ABC):
     @abstractmethod
     def list_known(self) -> Iterable[KnownAnswer]:
         """All texts whose right verdict is known, those made by rules and those written by hand, of the scenarios there are."""
+
+    def list_by_hand(self) -> Iterable[KnownAnswer]:
+        """Those of them that were written by hand."""
+        return [known for known in self.list_known() if known.by_hand]
+
+    def show(self, known: KnownAnswer) -> ShownPair | ShownQuestion | None:
+        """Such a text as a person reads it, in the form of ``Judged.show``; None where people are not asked this."""
+        return None
 
     @abstractmethod
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:

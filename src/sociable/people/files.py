@@ -7,7 +7,7 @@ What was put on sheets stands in ``sheets.jsonl``, people's words in ``people.js
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TypeVar
@@ -57,6 +57,8 @@ class PersonVerdict(Record):
     person: str
     verdict: Verdict
     comment: str = ""
+    seconds: float | None = None
+    """The time it took; None: not measured."""
 
 
 class PersonRating(Record):
@@ -87,9 +89,17 @@ class PeopleFiles(ExitStack):
         self.ratings = self._open(folder / "ratings.jsonl", PersonRating)
         self.words = self._open(folder / "words.jsonl", PersonWord)
 
-    def note_sheet(self, items: Sequence[SheetItem], file: Path) -> None:
-        """Keeps the items of a new sheet, and how probable it now is for each of their strata to be on one."""
-        new = [item.model_copy(update={"sheet": file.stem}) for item in items]
+    def leave_out(self, persons: Collection[str]) -> None:
+        """Reads on as if these people had said nothing; their records stay in the files."""
+        for file in (self.verdicts, self.ratings, self.words):
+            file.leave_out([each.id for each in file if each.person in persons])
+
+    def note_sheet(self, items: Sequence[SheetItem], file: Path | None) -> None:
+        """Keeps the items of a new sheet, and how probable it now is for each of their strata to be on one.
+
+        Without a ``file`` the items were dealt to people who have links.
+        """
+        new = [item.model_copy(update={"sheet": file.stem if file else ""}) for item in items]
         every = {item.id: item for item in (*self.sheets, *new)}
         drawn = Counter(item.stratum for item in every.values())
         for item in every.values():

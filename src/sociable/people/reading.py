@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from sociable.core.names import find_words
 from sociable.core.records import Verdict
 from sociable.core.run_folder import RecordFile
 from sociable.core.spreadsheets import read_rows
-from sociable.people.files import PeopleFiles, PersonRating, PersonVerdict, PersonWord, SheetItem
+from sociable.people.files import PeopleFiles, PersonRating, PersonVerdict, PersonWord
 
 P = TypeVar("P", PersonVerdict, PersonRating, PersonWord)
 
@@ -46,24 +46,46 @@ def read_verdicts(files: Sequence[Path], people: PeopleFiles, *, replace: bool =
 
     def read(file: Path) -> Iterator[tuple[str, PersonVerdict]]:
         for row in _read_rows(file, "item", "verdict", find, sheets):
-            verdict = _parse_verdict(people.sheets.read(row.about), row.said.removesuffix(".0"), row.place)
-            yield row.place, PersonVerdict(id=row.id, item=row.about, person=row.person, verdict=verdict, comment=row.comment)
+            item = people.sheets.read(row.about)
+            said = row.said.removesuffix(".0")
+            yield (
+                row.place,
+                PersonVerdict(
+                    id=row.id,
+                    item=row.about,
+                    person=row.person,
+                    verdict=parse_verdict(said, row.place, question=item.question, subject_first=item.subject_first),
+                    comment=row.comment,
+                    seconds=row.seconds,
+                ),
+            )
 
     return _gather(files, "verdict", read, people.verdicts, replace)
 
 
-def _parse_verdict(item: SheetItem, given: str, place: str) -> Verdict:
-    """The verdict for the subject's side. Raises DataError."""
+def parse_verdict(given: str, place: str, *, question: bool, subject_first: bool) -> Verdict:
+    """The verdict for the subject's side, as it is written on a sheet. Raises DataError."""
     if given.lower() == SKIPPED:
         return Verdict.UNSCORED
-    if item.question:
+    if question:
         if given.lower() not in _ANSWERS:
             raise DataError(place, "verdict", f"expected yes, no or {SKIPPED}, found '{given[:40]}'")
         return _ANSWERS[given.lower()]
     if given not in ("0", "1", "2"):
         raise DataError(place, "verdict", f"expected 1, 2, 0 or {SKIPPED}, found '{given[:40]}'")
-    won = (given == "1") == item.subject_first
+    won = (given == "1") == subject_first
     return Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
+
+
+def write_verdict(verdict: Verdict, *, question: bool, subject_first: bool) -> str:
+    """A verdict for the subject's side as it is written on a sheet: what ``parse_verdict`` reads."""
+    if verdict is Verdict.UNSCORED:
+        return SKIPPED
+    if question:
+        return "yes" if verdict is Verdict.WIN else "no"
+    if verdict is Verdict.TIE:
+        return "0"
+    return "1" if (verdict is Verdict.WIN) == subject_first else "2"
 
 
 def read_ratings(
@@ -124,6 +146,7 @@ class _Row:
     person: str
     said: str
     comment: str
+    seconds: float | None
 
     @property
     def id(self) -> str:
@@ -145,7 +168,7 @@ def _read_rows(file: Path, about: str, column: str, find: Callable[[str, str], s
         if not person and file.stem.casefold() in ("sheet", *unnamed):
             remedy = "Fill in who it was, or give the file the person's name"
             raise DataError(place, "person", f"is empty, and '{file.stem}' is the name of the sheet. {remedy}")
-        found.append(_Row(place, name, person or file.stem, said, row.get("comment", "").strip()))
+        found.append(_Row(place, name, person or file.stem, said, row.get("comment", "").strip(), _read_seconds(row, place)))
     if all(row.said.lower() == SKIPPED for row in found):
         hint = ": 1, 2 or 0 for pairs, yes or no for questions" if column == "verdict" else ""
         raise InputError(f"{file}: no {column} in it. Fill in the column '{column}'{hint}.")
@@ -154,6 +177,19 @@ def _read_rows(file: Path, about: str, column: str, find: Callable[[str, str], s
         skip = f"Write {SKIPPED} where it cannot be decided, or take" if column == "verdict" else "Take"
         raise DataError(f"{file}, {lines}", column, f"is empty. {skip} the row out if nobody has looked at it")
     return found
+
+
+def _read_seconds(row: Mapping[str, str], place: str) -> float | None:
+    given = row.get("seconds", "").strip()
+    if not given:
+        return None
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise DataError(place, "seconds", f"expected a number of seconds, or nothing, found '{given[:40]}'")
+    return seconds
 
 
 def _gather(
@@ -192,4 +228,4 @@ def _fold(name: str) -> str:
 
 
 def _say_the_same(one: BaseModel, other: BaseModel) -> bool:
-    return one.model_dump(exclude={"comment"}) == other.model_dump(exclude={"comment"})
+    return one.model_dump(exclude={"comment", "seconds"}) == other.model_dump(exclude={"comment", "seconds"})

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociable.core.errors import InputError
-from sociable.core.records import make_episode_id
+from sociable.core.records import Score, make_episode_id
 from sociable.core.run_folder import write_atomically
 from sociable.core.seeding import make_generator
 from sociable.core.spreadsheets import render_csv
 from sociable.engine.result import RunResult
-from sociable.engine.study import ShownQuestion
+from sociable.engine.study import ShownPair, ShownQuestion
 from sociable.people.files import SheetItem
 from sociable.people.pairs import find_shown_item
 
@@ -45,7 +45,7 @@ def require_free(file: Path, endings: Sequence[str]) -> None:
 def write_sheet(run: RunResult, items: Sequence[SheetItem], file: Path) -> None:
     """Writes the sheet as CSV or as JSON Lines, by the ending of its name. Raises InputError as ``require_free`` does."""
     require_free(file, (".csv", ".jsonl"))
-    rows = [_make_row(run, item) for item in items]
+    rows = [make_row(item, require_shown(run, item)) for item in items]
     if file.suffix == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
@@ -54,9 +54,15 @@ def write_sheet(run: RunResult, items: Sequence[SheetItem], file: Path) -> None:
     write_atomically(file, text)
 
 
-def _make_row(run: RunResult, item: SheetItem) -> dict[str, str]:
+def require_shown(run: RunResult, item: SheetItem) -> ShownPair | ShownQuestion:
+    """An item of a sheet as a person reads it."""
     shown = find_shown_item(run, run.records.episodes.read(item.episode), item.criterion)
     assert shown is not None
+    return shown
+
+
+def make_row(item: SheetItem, shown: ShownPair | ShownQuestion) -> dict[str, str]:
+    """The row of one item, to be filled in."""
     fields: tuple[str, ...]
     if isinstance(shown, ShownQuestion):
         fields, texts = QUESTION_FIELDS, (shown.situation, shown.about, shown.conversation, shown.question)
@@ -72,12 +78,7 @@ def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     Raises InputError where there are none, and as ``require_free`` does.
     """
     require_free(file, (".csv",))
-    metric = run.study.low_metric
-    if not metric:
-        raise InputError(f"In {run.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet.")
-    low = [score for score in run.scores if score.metric == metric and score.value is not None and score.value < LOW]
-    if not low:
-        raise InputError(f"{run.folder} has no episode with {metric} below {LOW}.")
+    low = list_low_scores(run)
     drawn = make_generator(seed, "low").sample(low, min(LOW_EPISODES, len(low)))
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)
@@ -88,3 +89,14 @@ def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, stream.getvalue())
     return len(drawn)
+
+
+def list_low_scores(run: RunResult) -> list[Score]:
+    """The scores of the episodes that went badly. Raises InputError where there are none."""
+    metric = run.study.low_metric
+    if not metric:
+        raise InputError(f"In {run.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet.")
+    low = [score for score in run.scores if score.metric == metric and score.value is not None and score.value < LOW]
+    if not low:
+        raise InputError(f"{run.folder} has no episode with {metric} below {LOW}.")
+    return low

@@ -19,11 +19,11 @@ from sociable.core.errors import SociableError
 from sociable.studio.index import Index
 from sociable.studio.indexing import Indexer
 from sociable.studio.links import Links
-from sociable.studio.pages import episode, episodes, reviews, runs, seats, sittings
+from sociable.studio.pages import checking, episode, episodes, people, reviews, runs, seats, sittings
 from sociable.studio.rendering import render_problem
 from sociable.studio.security import Access, Guard
 
-PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, sittings, seats, reviews)
+PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, sittings, seats, reviews, people, checking)
 """Modules with ``ROUTES``; a page is added by its module, and by its name in ``rendering.NAVIGATION`` where it has one."""
 
 LARGEST_FORM_BYTES = 1024 * 1024

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from sociable.studio.application import Studio, make_application
 from sociable.studio.index import Index, choose_place
 from sociable.studio.indexing import Indexer
 from sociable.studio.security import TOKEN_PARAMETER, Access
+from sociable.studio.surveys import find_open_surveys, make_path
 
 LOOPBACK = "127.0.0.1"
 PORT = 8008
@@ -55,7 +57,7 @@ class StudioServer:
 
     def __init__(self, folder: Path, host: str = LOOPBACK, port: int = 0, names: Sequence[str] = ()) -> None:
         """``names``: other names of hosts under which browsers reach it. Raises InputError."""
-        path = check_folder(folder).resolve()
+        self._folder = path = check_folder(folder).resolve()
         index = Index(choose_place(path))
         self.studio = Studio(path, index, Indexer(index, path))
         self._socket = listen(host, port)
@@ -80,8 +82,15 @@ class StudioServer:
         """The address that lets the owner in."""
         return f"{self.url}/?{TOKEN_PARAMETER}={self.access.token}"
 
+    def make_persons_url(self, person: str, secret: str) -> str:
+        """The address of a person's page. The owner's pages show it until the studio is stopped."""
+        find_open_surveys(self._folder).links[self._folder, person] = secret
+        return f"{self.url}{make_path(secret)}"
+
     def run(self) -> None:
         self.studio.indexer.start()
+        # Answers that an earlier studio could not make records any more are seen to first.
+        threading.Thread(target=find_open_surveys(self._folder).search, daemon=True).start()
         try:
             self._server.run(sockets=[self._socket])
         finally:

@@ -13,16 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sociable.core.errors import InputError, RunFolderError, StorageFailure
+from sociable.core.database import Database
+from sociable.core.errors import InputError
 from sociable.core.form import Form
 from sociable.core.form_json import read_form, write_form
 from sociable.core.records import make_storable
@@ -35,7 +33,6 @@ SECONDS_BETWEEN_BEATS = 2.0
 
 _SECONDS_OF_SILENCE = 4 * SECONDS_BETWEEN_BEATS
 _SECRET_BYTES = 32
-_BUSY_SECONDS = 10.0
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS links (
@@ -156,7 +153,7 @@ class WaitingPlace:
     since: float
 
 
-class Desk(AbstractContextManager["Desk"]):
+class Desk(Database):
     """One process's opened desk. Its methods may be called from several threads."""
 
     def __init__(self, folder: Path, *, is_run: bool = False) -> None:
@@ -164,28 +161,9 @@ class Desk(AbstractContextManager["Desk"]):
 
         Raises StorageFailure, and RunFolderError for a file that is no desk.
         """
-        self.path = folder / DESK_FILE
-        self._lock = threading.RLock()
-        try:
-            # Transactions are begun and ended here, not by the module.
-            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=_BUSY_SECONDS)
-        except sqlite3.Error as error:
-            raise StorageFailure.at(self.path, error) from error
-        try:
-            # A power cut may take what a run put here, which it puts again, and no answer of a person.
-            commands = ("PRAGMA journal_mode=WAL", f"PRAGMA synchronous={'NORMAL' if is_run else 'FULL'}")
-            for command in (*commands, *filter(str.strip, _SCHEMA.split(";"))):
-                self._execute(command)
-        except BaseException:
-            self._database.close()
-            raise
-
-    def close(self) -> None:
-        with self._lock:
-            self._database.close()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        remedy = "Restore it from a copy, or remove it: answers that the run has taken are in calls.sqlite."
+        # A power cut may take what a run put here, which it puts again, and no answer of a person.
+        super().__init__(folder / DESK_FILE, _SCHEMA, remedy, outlives_power_cuts=not is_run)
 
     def count_changes(self) -> int:
         """A number that is another after others have changed the desk: asking for it costs next to nothing."""
@@ -426,28 +404,6 @@ class Desk(AbstractContextManager["Desk"]):
             Link(number, person, role, participant, item, bool(several), bool(is_open))
             for number, person, role, participant, item, several, is_open in rows
         ]
-
-    @contextmanager
-    def _change(self) -> Iterator[None]:
-        """All of what is done inside, or nothing of it; no other process changes the desk meanwhile."""
-        with self._lock:
-            self._execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._database.rollback()
-                raise
-            self._execute("COMMIT")
-
-    def _execute(self, command: str, *values: object) -> list[Any]:
-        try:
-            with self._lock:
-                return self._database.execute(command, values).fetchall()
-        except sqlite3.OperationalError as error:
-            raise StorageFailure.at(self.path, error) from error
-        except sqlite3.DatabaseError as error:
-            remedy = "Restore it from a copy, or remove it: answers that the run has taken are in calls.sqlite"
-            raise RunFolderError(f"{self.path} cannot be read: {error}. {remedy}.") from None
 
 
 _OWN_CASES = """

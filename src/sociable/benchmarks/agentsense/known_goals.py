@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sociable.benchmarks.agentsense.judge import judge_goal
+from sociable.benchmarks.agentsense.judge import judge_goal, show_question
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
 from sociable.benchmarks.agentsense.rule import shows_signs
 from sociable.benchmarks.agentsense.scenario import GoalProbe, Line, Scenario, list_goal_probes
@@ -26,7 +26,7 @@ from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Turn, Verdict
 from sociable.core.seeding import make_generator
 from sociable.engine.seats import Seat
-from sociable.engine.study import JudgingKind
+from sociable.engine.study import JudgingKind, ShownQuestion
 from sociable.judging.auditing.known_answers import INTACT, KnownAnswer, Said, find_text, load_known_answers
 
 _DATA = Path(__file__).parent / "data" / "judge_audit"
@@ -71,6 +71,9 @@ class GoalKind(JudgingKind):
         firsts = {scenario.template: scenario for scenario in reversed(list(self._scenarios.values()))}
         for template in sorted(firsts):
             yield from make_known_goals(firsts[template])
+        yield from self.list_by_hand()
+
+    def list_by_hand(self) -> Iterator[KnownAnswer]:
         for known in load_known_answers(_BY_HAND):
             scenario = self._scenarios.get(known.scenario)
             # A user's own data may call other scenes by the same names.
@@ -81,12 +84,19 @@ class GoalKind(JudgingKind):
             ):
                 yield known
 
+    def show(self, known: KnownAnswer) -> ShownQuestion:
+        scenario = self._scenarios[known.scenario]
+        return show_question(scenario, *self._make_asked(known, known.id), first_lines=self._first_lines)
+
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
+        scenario, (episode, probe) = self._scenarios[known.scenario], self._make_asked(known, name)
+        return await judge_goal(scenario, episode, probe, seat, self._prompts, first_lines=self._first_lines)
+
+    def _make_asked(self, known: KnownAnswer, name: str) -> tuple[AgentSenseEpisode, GoalProbe]:
         scenario = self._scenarios[known.scenario]
         turns = tuple(Turn(index=index, **said.model_dump()) for index, said in enumerate(known.subject))
         episode = AgentSenseEpisode(id=name, scenario=scenario.id, cluster=scenario.template, turns=turns)
-        probe = _list_asked(scenario, len(turns))[known.about]
-        return await judge_goal(scenario, episode, probe, seat, self._prompts, first_lines=self._first_lines)
+        return episode, _list_asked(scenario, len(turns))[known.about]
 
 
 def _list_asked(scenario: Scenario, after: int = 0) -> Mapping[str, GoalProbe]:

@@ -53,6 +53,15 @@ class AgentSenseStudy(
     metrics = METRICS
     cluster_field = "template"
     main_metrics = ("majority_of_best", "majority", "self")
+    instructions = (
+        "You are shown a scene, what was said and done in it, and a question about one person's goal. Say whether the "
+        "conversation shows that the goal was reached by its end.\n"
+        "- Go by what was in fact said and done, not by what was intended or could still happen.\n"
+        "- An attempt, a hope or a promise to think about it is not enough.\n"
+        "- Where the goal is that somebody promises or agrees, the promise is enough, but not one on a condition still open.\n"
+        "- Of two statements that cannot both stand the later one counts."
+    )
+    """The paper's people verified by the communication history whether goals were achieved (section 4.1)."""
     win_rates = {"goal": {"goals reached, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[AgentSenseOptions]) -> None:

@@ -29,6 +29,7 @@ from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Verdict
 from sociable.core.seeding import make_generator
 from sociable.engine.seats import Role, Seat
+from sociable.engine.study import ShownPair
 from sociable.judging.answers import judge_yes_no
 from sociable.judging.pairwise import Comparison, Pair, PairJudgment, judge_pair
 from sociable.judging.protocol import Answer, make_judgment
@@ -123,6 +124,11 @@ def make_pair(
         return f"reference: {reference.failure}"
     sides = (render_transcript(turns, case.golden.role_to) for turns in (episode.turns, reference.turns))
     return Pair(*sides)
+
+
+def show_pair(case: Case, sides: Pair) -> ShownPair:
+    """Both sides as a person is shown them."""
+    return ShownPair(render_setting_in_words(case), case.golden.role_to, sides.subject, sides.golden)
 
 
 def make_known_episode(case: Case, name: str, turns: Sequence[Turn]) -> HSIIEpisode:

@@ -12,7 +12,7 @@ from random import Random
 
 from sociable.benchmarks.hsii.briefing import split_sentences
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, PrivateFact
-from sociable.benchmarks.hsii.judge import judge_stage, make_known_episode
+from sociable.benchmarks.hsii.judge import judge_stage, make_known_episode, show_pair
 from sociable.benchmarks.hsii.measure import makes_point, measure_points
 from sociable.benchmarks.hsii.records import Stage
 from sociable.core.names import find_people, find_words
@@ -21,9 +21,9 @@ from sociable.core.records import Turn, Verdict
 from sociable.core.seeding import make_generator
 from sociable.core.wording import has_claim
 from sociable.engine.seats import Seat
-from sociable.engine.study import JudgingKind
+from sociable.engine.study import JudgingKind, ShownPair
 from sociable.judging.auditing.known_answers import KnownAnswer, Said, find_text, load_known_answers
-from sociable.judging.pairwise import PairJudgment
+from sociable.judging.pairwise import Pair, PairJudgment
 
 WRITTEN_BY_HAND = Path(__file__).parent / "data" / "judge_audit" / "first_utterances.jsonl"
 
@@ -70,6 +70,9 @@ class FirstUtterances(JudgingKind):
     def list_known(self) -> list[KnownAnswer]:
         by_hand = [known for known in load_known_answers(WRITTEN_BY_HAND) if known.scenario in self.cases]
         return [*make_known_pairs(list(self.cases.values())), *by_hand]
+
+    def show(self, known: KnownAnswer) -> ShownPair:
+        return show_pair(self.cases[known.scenario], Pair(known.text, find_text(known.golden, known.speaker)))
 
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> PairJudgment:
         case = self.cases[known.scenario]

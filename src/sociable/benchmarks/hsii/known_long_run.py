@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from sociable.benchmarks.hsii.briefing import split_sentences
+from sociable.benchmarks.hsii.briefing import render_transcript, split_sentences
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
-from sociable.benchmarks.hsii.judge import judge_stage, make_known_episode
+from sociable.benchmarks.hsii.judge import judge_stage, make_known_episode, show_pair
 from sociable.benchmarks.hsii.measure import makes_point, measure_points
 from sociable.benchmarks.hsii.records import ReferenceConversation, Stage
 from sociable.core.names import find_words, normalise_name
@@ -24,9 +24,9 @@ from sociable.core.records import Turn, Verdict
 from sociable.core.seeding import make_generator
 from sociable.core.wording import has_claim
 from sociable.engine.seats import Seat
-from sociable.engine.study import JudgingKind
+from sociable.engine.study import JudgingKind, ShownPair
 from sociable.judging.auditing.known_answers import KnownAnswer, Said, load_known_answers
-from sociable.judging.pairwise import PairJudgment
+from sociable.judging.pairwise import Pair, PairJudgment
 
 BY_HAND = Path(__file__).parent / "data" / "judge_audit" / "long_run.jsonl"
 ENOUGH = 200
@@ -54,6 +54,12 @@ class KnownLongRuns(JudgingKind):
         cases = self._cases
         by_hand = [known for known in load_known_answers(BY_HAND) if _is_about(known, cases.get(known.scenario))]
         return [*_damage_all([case for case in cases.values() if case.continuation and case.must_convey]), *by_hand]
+
+    def show(self, known: KnownAnswer) -> ShownPair:
+        case = self._cases[known.scenario]
+        to = case.golden.role_to
+        sides = (render_transcript(_make_turns(said, to), to) for said in (known.subject, known.golden))
+        return show_pair(case, Pair(*sides))
 
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> PairJudgment:
         """One judge's verdict on a pair, which is what it is asked for in a run. Raises RunFailure and RunStopped."""

@@ -29,3 +29,28 @@ function replaceContents(element, html) {
 }
 
 document.querySelectorAll("[data-live]").forEach(follow);
+
+// An answer has a key of its own, which the page names: pressed while nothing is being written, it is as good as the button.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.target.matches("input, textarea, select")) return;
+  const button = [...document.querySelectorAll("button[data-key]")].find((each) => each.dataset.key === event.key.toLowerCase());
+  if (!button) return;
+  event.preventDefault();
+  button.click();
+});
+
+// What is being written in a form with data-draft is kept by the server while it is written.
+document.querySelectorAll("form[data-draft]").forEach((form) => {
+  let waiting = 0;
+  const keep = () => {
+    const draft = new URLSearchParams(new FormData(form));
+    draft.set("action", "draft");
+    // Not form.action: a button of that name would stand in its place.
+    fetch(form.getAttribute("action"), { method: "POST", body: draft, keepalive: true }).catch(() => {});
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(keep, 700);
+  });
+  form.addEventListener("submit", () => clearTimeout(waiting));
+});

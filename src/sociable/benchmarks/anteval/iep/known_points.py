@@ -26,7 +26,7 @@ from sociable.core.records import Judgment, Verdict
 from sociable.core.seeding import make_generator
 from sociable.core.wording import has_wording
 from sociable.engine.seats import Seat
-from sociable.engine.study import JudgingKind
+from sociable.engine.study import JudgingKind, ShownQuestion
 from sociable.judging.auditing.known_answers import KnownAnswer, Said, load_known_answers
 
 FILE = DATA / "judge_audit" / "key_points.jsonl"
@@ -65,15 +65,22 @@ class PointKind(JudgingKind):
             if card is not None and card.key_points == bundled[card.id]:
                 yield known
 
+    def show(self, known: KnownAnswer) -> ShownQuestion:
+        told, asked = self._make_asked(known)
+        return asked.show(told)
+
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
+        told, asked = self._make_asked(known)
+        episode = IepEpisode(id=name, scenario=known.scenario, cluster=known.cluster, recalls=(asked.recall,))
+        # No answer is shared: the same name may be given to other words.
+        return await ClaimJudge(self._prompts).judge(told, episode, asked, seat, alone=True)
+
+    def _make_asked(self, known: KnownAnswer) -> tuple[_Told, PointQuestion]:
         card = self._cards[known.scenario]
         claims = tuple(tidy_claim(said.content) for said in known.subject)
         recall = Recall(player=known.speaker, when=When.AFTER, claims=claims)
-        episode = IepEpisode(id=name, scenario=known.scenario, cluster=known.cluster, recalls=(recall,))
         told = _Told(card.title, card.key_points, {known.speaker: range(len(card.key_points))})
-        asked = PointQuestion(recall, int(known.about) - 1)
-        # No answer is shared: the same name may be given to other words.
-        return await ClaimJudge(self._prompts).judge(told, episode, asked, seat, alone=True)
+        return told, PointQuestion(recall, int(known.about) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,11 @@ class IepStudy(
     measurement_type = Measured
     metrics = METRICS
     input_options = ("sheets",)
+    instructions = (
+        "You are shown what somebody claims to know after a talk, and one fact. Say whether one of the claims states the fact.\n"
+        "- In whatever words, but with what is particular about it: a claim that only touches the subject is not enough.\n"
+        "- A claim that contradicts the fact does not state it."
+    )
     win_rates = {"key point": {"key points stated, each decision once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[IepOptions]) -> None:

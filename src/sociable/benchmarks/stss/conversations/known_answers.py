@@ -19,7 +19,7 @@ from sociable.benchmarks.stss.conversations.records import ConversationEpisode, 
 from sociable.core.records import Judgment, Turn
 from sociable.core.seeding import make_generator
 from sociable.engine.seats import Seat
-from sociable.engine.study import JudgingKind
+from sociable.engine.study import JudgingKind, ShownQuestion
 from sociable.judging.auditing.known_answers import KnownAnswer, load_known_answers
 
 PAIRS = 20
@@ -74,10 +74,15 @@ class _ConditionKind(JudgingKind):
                     number += 1
                     yield pair
 
+    def show(self, known: KnownAnswer) -> ShownQuestion:
+        return self._evaluator.show(self._scenes[known.scenario], self._make_episode(known, known.id), self._ask(known))
+
     async def judge(self, known: KnownAnswer, seat: Seat, name: str) -> Judgment:
         scene = self._scenes[known.scenario]
-        asked = ConditionQuestion(self.text, Condition(known.about))
-        return await self._evaluator.judge(scene, self._make_episode(known, name), asked, seat)
+        return await self._evaluator.judge(scene, self._make_episode(known, name), self._ask(known), seat)
+
+    def _ask(self, known: KnownAnswer) -> ConditionQuestion:
+        return ConditionQuestion(self.text, Condition(known.about))
 
     def _make_episode(self, known: KnownAnswer, name: str) -> ConversationEpisode:
         is_summary = self.text is Text.SUMMARY

@@ -31,6 +31,10 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
     input_options = ("town", "agent_prompts", "judge_prompts")
     cluster_field = "template"
     tested_options = frozenset({"agent", "plain"})
+    instructions = (
+        "You are shown what was said in a conversation, or what somebody remembers of it, and a question about one thing that "
+        "had to come up. Answer by what the text says, in whatever words, not by what the people may have meant."
+    )
     win_rates = {text: {"conditions met, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}} for text in TEXTS}
 
     def __init__(self, options: StudyOptions[ConversationOptions]) -> None:
