@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
 import pytest
 
 from sociable.api import runs
@@ -139,6 +140,13 @@ def write_run(
         file = {"benchmark": "unknown", "version": "1", "estimates": estimates, "scores": scores}
         (path / "scores.json").write_text(json.dumps(file, indent=1))
     return path
+
+
+def end_processes(folder: Path) -> None:
+    """Kills the runs that a studio, or a test, began below a folder: one that waits for people would wait for ever."""
+    for process in psutil.process_iter(["cmdline"]):
+        if any(part.startswith(str(folder)) for part in process.info["cmdline"] or ()):
+            process.kill()
 
 
 @pytest.fixture(scope="session")

@@ -161,7 +161,7 @@ def test_nothing_foreign_runs(run: Path, start_studio: Callable[[Path], Asked], 
         page.keyboard.press("1")
     page.wait_for_selector("text=All done")
     page.goto(studio.server.url + make_path(links[HOSTILE[1]]) + "?at=2")
-    assert page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 1, 0]
+    assert page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 2, 0]
     assert page.said == []  # type: ignore[attr-defined]
     page = open_page(studio, "/people?run=hsii")
     assert page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 1, 0]

@@ -22,7 +22,7 @@ from sociable.api import watching
 from sociable.core.form import Form, Question
 from sociable.core.view import Callout, Line, Paragraph, Quotation, Transcript
 
-from .conftest import HOSTILE, Asked
+from .conftest import HOSTILE, Asked, end_processes
 from .test_sittings import HSII, PATIENCE_SECONDS, begin
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ SCENE = {"benchmark": "agentsense", "scenario": "chandelier-from-ulm:1", "option
 def folder(tmp_path: Path) -> Iterator[Path]:
     """An empty folder; the runs that are begun there are ended."""
     yield tmp_path
-    for _, status in watching.list_statuses([tmp_path]):
-        if status.state.is_at_work:
-            os.kill(status.pid, signal.SIGKILL)
+    end_processes(tmp_path)
 
 
 def play(pages: Sequence[Page], is_enough: Callable[[], bool]) -> None:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sociable.agents.people.desk import Desk, Place
-from sociable.api import watching
 from sociable.core.form import Form, Question
 from sociable.core.records import make_storable
 from sociable.engine.registry import list_benchmark_names
 
-from .conftest import HOSTILE, Asked
+from .conftest import HOSTILE, Asked, end_processes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -39,10 +38,7 @@ def wait_until(look: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> An
 def sitting(start_studio: Callable[..., Asked], tmp_path: Path) -> Iterator[Asked]:
     """A studio on an empty folder; the runs that were begun there are ended."""
     yield start_studio(tmp_path)
-    for folder, status in watching.list_statuses([tmp_path]):
-        if status.state.is_at_work:
-            watching.stop(folder)
-            wait_until(lambda folder=folder: not watching.find_status(folder).state.is_at_work)
+    end_processes(tmp_path)
 
 
 def begin(studio: Asked, form: dict[str, str]) -> tuple[str, list[str]]:
@@ -84,7 +80,7 @@ def test_every_mistake_comes_back_to_the_form_with_what_was_typed(sitting: Asked
         "There is no scenario &#39;nowhere&#39;": {**scene, "scenario": "nowhere", "people": "Ada"},
         "Nobody in these cases is called": {**scene, "player:Nobody": "Ada"},
         "played by a reference agent": {**scene, "model": "reference/oracle", "player:Vaska Ristevska": "Ada"},
-        "up to": {**HSII, "people": "A" * 81},
+        "1 to 80": {**HSII, "people": "A" * 81},
     }
     for words, form in mistakes.items():
         answer = sitting.post("/sittings/new", form)

@@ -82,10 +82,12 @@ def read_lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def read_calls(folder: Path) -> list[tuple[Any, ...]]:
+def read_calls(folder: Path) -> list[dict[str, Any]]:
     """The journal's rows without the times that calls took."""
     with closing(sqlite3.connect(folder / "calls.sqlite")) as database:
-        return sorted(row[:-2] for row in database.execute("SELECT * FROM calls"))
+        database.row_factory = sqlite3.Row
+        rows = [dict(row) for row in database.execute("SELECT * FROM calls ORDER BY key")]
+    return [{name: value for name, value in row.items() if not name.endswith("seconds")} for row in rows]
 
 
 def make_desk(folder: Path) -> Desk:
@@ -154,8 +156,8 @@ def test_two_people_sit_among_the_models_of_one_scene(tmp_path: Path) -> None:
     (episode,) = read_lines(tmp_path / "mixed" / "episodes.jsonl")
     said = {(turn["speaker"] in names[:2], turn["content"]) for turn in episode["turns"][1:]}
     assert said == {(True, "I am with you."), (False, "A model says so.")}
-    by_model = {row[4] for row in read_calls(tmp_path / "mixed") if row[3] not in names[:2]}
-    by_people = {row[4] for row in read_calls(tmp_path / "mixed") if row[3] in names[:2]}
+    by_model = {row["model"] for row in read_calls(tmp_path / "mixed") if row["participant"] not in names[:2]}
+    by_people = {row["model"] for row in read_calls(tmp_path / "mixed") if row["participant"] in names[:2]}
     assert (by_model, by_people) == ({"python:model.py:reply"}, {"human"})
     manifest = json.loads((tmp_path / "mixed" / "manifest.json").read_text())
     assert manifest["models"]["people"] == names[:2]

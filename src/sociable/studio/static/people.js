@@ -10,8 +10,10 @@ function keepDrafts(form) {
   const keep = async () => {
     clearTimeout(waiting);
     waiting = 0;
+    const draft = new URLSearchParams(new FormData(form));
+    draft.set("action", "draft");
     try {
-      const answer = await fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams(new FormData(form)), keepalive: true });
+      const answer = await fetch(form.dataset.draft, { method: "POST", body: draft, keepalive: true });
       told.textContent = answer.ok ? "Kept." : "This could not be kept.";
     } catch {
       told.textContent = "The studio does not answer; trying again.";

@@ -38,19 +38,3 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   button.click();
 });
-
-// What is being written in a form with data-draft is kept by the server while it is written.
-document.querySelectorAll("form[data-draft]").forEach((form) => {
-  let waiting = 0;
-  const keep = () => {
-    const draft = new URLSearchParams(new FormData(form));
-    draft.set("action", "draft");
-    // Not form.action: a button of that name would stand in its place.
-    fetch(form.getAttribute("action"), { method: "POST", body: draft, keepalive: true }).catch(() => {});
-  };
-  form.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(keep, 700);
-  });
-  form.addEventListener("submit", () => clearTimeout(waiting));
-});
