@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import signal
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -172,3 +176,35 @@ def test_a_missing_folder_and_a_port_in_use_are_told(tmp_path: Path, studio: Ask
         StudioServer(tmp_path / "nothing")
     with pytest.raises(InputError, match="Choose another with --port"):
         StudioServer(tmp_path, port=studio.server.port)
+
+
+def test_a_missing_extra_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    found = CliRunner().invoke(app, ["studio", str(tmp_path), "--no-browser"])
+    assert isinstance(found.exception, InputError) and "pip install 'sociable[studio]'" in str(found.exception)
+
+
+def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from sociable.cli.main import main; main()",
+        "studio",
+        str(tmp_path),
+        "--no-browser",
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().removeprefix("Studio: ").strip()
+            assert url.startswith("http://127.0.0.1:") and "?token=" in url
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
+            with opener.open(url, timeout=10) as answer:
+                assert "There is no run in" in answer.read().decode()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=20)
+            assert (process.returncode, said) == (0, "")
+        finally:
+            process.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,9 @@ def studio(
         raise InputError(
             f"--host {host} lets other machines reach the studio. If you want that, add --public; otherwise leave --host out."
         )
-    server.serve(folder, host, port, name or (), open_browser=browser, tell=lambda each: _tell(each, public=public))
+    # Ctrl-C is the way to end it.
+    with contextlib.suppress(KeyboardInterrupt):
+        server.serve(folder, host, port, name or (), open_browser=browser, tell=lambda each: _tell(each, public=public))
 
 
 def _tell(server: StudioServer, *, public: bool) -> None:

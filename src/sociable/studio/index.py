@@ -40,7 +40,7 @@ CREATE TABLE episodes (
     unscored TEXT NOT NULL DEFAULT '', run_failure TEXT NOT NULL, judges_differ REAL, orders_differ REAL,
     scores TEXT NOT NULL DEFAULT '[]', UNIQUE (run, episode)
 );
-CREATE INDEX episodes_by_scenario ON episodes (scenario, run);
+CREATE INDEX episodes_by_run ON episodes (run, run_failure != '');
 CREATE TABLE measured (metric TEXT, episode INTEGER, value REAL NOT NULL, PRIMARY KEY (metric, episode)) WITHOUT ROWID;
 CREATE INDEX measured_by_episode ON measured (episode);
 CREATE TABLE topics (data TEXT, scenario TEXT, topic TEXT NOT NULL, PRIMARY KEY (data, scenario)) WITHOUT ROWID;
@@ -223,11 +223,15 @@ class Index:
             joined += " JOIN measured m ON m.episode = e.id AND m.metric = :metric"
             order = f"m.value, {order}"
         with self.connect() as database:
+            # One reading of what was there at one moment.
+            database.execute("BEGIN")
             total = database.execute(f"SELECT COUNT(*) FROM {joined} WHERE {where}", values).fetchone()[0]  # noqa: S608
-            query = f"SELECT {_EPISODE} FROM {joined} WHERE {where} ORDER BY {order} LIMIT :count OFFSET :first"  # noqa: S608
+            # All that fit are sorted by their ids alone; only those on the page are read.
+            query = f"SELECT e.id FROM {joined} WHERE {where} ORDER BY {order} LIMIT :count OFFSET :first"  # noqa: S608
             at = {"count": EPISODES_ON_PAGE, "first": (page - 1) * EPISODES_ON_PAGE}
-            rows = database.execute(query, {**values, **at})
-            return Found(total, [_make_episode_row(*row) for row in rows])
+            chosen = [identifier for (identifier,) in database.execute(query, {**values, **at})]
+            read = f"SELECT {_EPISODE} FROM episodes e JOIN runs r ON r.id = e.run WHERE e.id = ?"  # noqa: S608
+            return Found(total, [_make_episode_row(*database.execute(read, (each,)).fetchone()) for each in chosen])
 
     def find_episode(self, run: str, episode: str) -> EpisodeRow | None:
         """What the index has of one episode; None where it has not come to it yet."""
