@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
@@ -18,11 +18,12 @@ from starlette.types import ASGIApp
 from sociable.core.errors import SociableError
 from sociable.studio.index import Index
 from sociable.studio.indexing import Indexer
-from sociable.studio.pages import episode, episodes, runs
+from sociable.studio.pages import begin, episode, episodes, runs, watch
 from sociable.studio.rendering import render_problem
 from sociable.studio.security import Access, Guard
+from sociable.studio.shared import Shared
 
-PAGES: tuple[ModuleType, ...] = (runs, episodes, episode)
+PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, watch, begin)
 """Modules with ``ROUTES``; a page is added by its module, and by its name in ``rendering.NAVIGATION`` where it has one."""
 
 LARGEST_FORM_BYTES = 1024 * 1024
@@ -44,6 +45,8 @@ class Studio:
     """The folder with the runs, resolved."""
     index: Index
     indexer: Indexer
+    shared: Shared = field(default_factory=Shared)
+    """What streams of events have read, for all who follow the same."""
 
 
 def make_application(studio: Studio, access: Access) -> ASGIApp:

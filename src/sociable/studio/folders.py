@@ -10,7 +10,9 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from sociable.api.watching import find_status
 from sociable.core.run_folder import SERIES_FILE
+from sociable.engine.status import State
 
 DEEPEST = 4
 """Levels of folders below the studio's in which runs are looked for."""
@@ -38,9 +40,27 @@ def name_run(folder: Path, run: Path) -> str:
 
 def find_folder(request: Request, parameter: str = "run") -> Path:
     """The run folder that an address names. Raises HTTPException: 404 where there is none below the studio's folder."""
+    path = _find_below(request, parameter)
+    if path is None or not (path / "manifest.json").is_file():
+        raise _make_not_found(request, parameter)
+    return path
+
+
+def find_work(request: Request, parameter: str = "run") -> Path:
+    """The folder of a run, an audit or several runs that an address names. Raises HTTPException as ``find_folder`` does."""
+    path = _find_below(request, parameter)
+    if path is None or find_status(path).state is State.NO_RUN:
+        raise _make_not_found(request, parameter)
+    return path
+
+
+def _find_below(request: Request, parameter: str) -> Path | None:
     folder: Path = request.app.state.studio.folder
     name = request.query_params.get(parameter, "")
     path = (folder / name).resolve() if "\0" not in name else folder.parent
-    if not path.is_relative_to(folder) or not (path / "manifest.json").is_file():
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no run '{name}' here. The page Runs lists those there are.")
-    return path
+    return path if path.is_relative_to(folder) else None
+
+
+def _make_not_found(request: Request, parameter: str) -> HTTPException:
+    name = request.query_params.get(parameter, "")
+    return HTTPException(HTTPStatus.NOT_FOUND, f"There is no run '{name}' here. The page Runs lists those there are.")
