@@ -28,7 +28,8 @@ from sociable.studio.folders import name_run
 from sociable.studio.pages.watch import AT_DESK, answer, read_amount
 from sociable.studio.rendering import show_page
 
-FIELDS = ("benchmark", "model", "partner", "opponent", "judges", "limit", "repeats", "seed", "base_url", "options", "max_cost")
+_COUNTS = ("limit", "repeats", "seed", "max_connections")
+FIELDS = ("benchmark", "model", "partner", "opponent", "judges", "base_url", "options", "max_cost", *_COUNTS)
 """What the form asks for, with the names of ``RunSettings``."""
 
 
@@ -81,7 +82,7 @@ def read_settings(given: Mapping[str, str]) -> RunSettings:
     asked: dict[str, Any] = {name: given.get(name, "").strip() or None for name in ("model", "partner", "opponent", "base_url")}
     if not asked["model"]:
         raise InputError(f"Name the model to test, as in openai/gpt-4o-mini, reference/oracle, or {PERSON} for yourself.")
-    asked |= {name: _read_count(name, given.get(name, "").strip()) for name in ("limit", "repeats", "seed")}
+    asked |= {name: _read_count(name, given.get(name, "").strip()) for name in _COUNTS}
     asked["judges"] = tuple(given.get("judges", "").replace(",", " ").split())
     asked["max_cost"] = read_amount(given.get("max_cost", "").strip())
     return make_settings(given.get("benchmark", ""), None, options=_read_options(given.get("options", "")), **asked)

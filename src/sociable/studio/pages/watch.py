@@ -149,6 +149,7 @@ def follow_one(request: Request) -> Response:
 def _describe(folder: Path, path: Path) -> dict[str, Any]:
     watched = _watch(folder, path)
     status = watched.status
+    log = processes.read_log(path).splitlines()[-LINES_OF_LOG:] if watched.has_ended_early else []
     return {
         "watched": watched,
         "is_run": (path / "manifest.json").is_file(),
@@ -157,9 +158,7 @@ def _describe(folder: Path, path: Path) -> dict[str, Any]:
         "metrics": list(draw_narrowing(status.history)),
         "failures": [(hide_credentials(kind), number) for kind, number in status.failures.items()],
         "parts": _arrange(folder, path) if series.is_series(path) else None,
-        "log": hide_credentials("\n".join(processes.read_log(path).splitlines()[-LINES_OF_LOG:]))
-        if watched.has_ended_early
-        else "",
+        "log": hide_credentials("\n".join(log)),
     }
 
 
