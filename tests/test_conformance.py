@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from sociable.api import cases, reports, runs
+from sociable.api.leaderboard import load_standings
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.seats import Role
 from sociable.render.html import render_html
+from sociable.reports.leaderboard import make_leaderboard
 from sociable.statistics.metrics import make_markdown
 
 AGENTS = [(name, agent) for name in list_benchmark_names() for agent in ("oracle", "oracle@0.3", "silent")]
@@ -84,6 +86,18 @@ def test_runs_end_to_end_and_reports(benchmark: str, agent: str, finish: Finish)
     assert all(score.outcome != "errored" for score in result.scores)
     page = render_html(reports.make_report_document([folder]))
     assert f"reference/{agent}" in page
+
+
+@pytest.mark.parametrize("benchmark", list_benchmark_names())
+def test_leaderboards_have_a_main_metric_by_which_the_oracle_is_first(benchmark: str, finish: Finish) -> None:
+    folders = [finish(benchmark, agent)[1] for agent in ("silent", "oracle")]
+    standings = load_standings(folders)
+    (column,) = standings.columns
+    assert column.metric is not None, "name one in main_metrics"
+    assert standings.names == ["reference/oracle", "reference/silent"]
+    values = [column.sign * (entry.find_value(column.metric) or 0.0) for entry in column.ordered]
+    assert values[0] > values[1]
+    assert make_leaderboard(standings).summary.rows[0].cells[1][0].isdigit()
 
 
 @pytest.mark.parametrize("benchmark", list_benchmark_names())

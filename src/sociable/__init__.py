@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
     from sociable.api.judges import audit_judges
+    from sociable.api.leaderboard import leaderboard
     from sociable.api.power import plan_power
     from sociable.api.reports import compare, report
     from sociable.api.results import load_result
     from sociable.api.runs import judge, resume, run, score
     from sociable.api.tournaments import duel
+    from sociable.core.form import PeopleAt
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
@@ -35,11 +37,13 @@ _MODULES = {
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
     "api.judges": ("audit_judges",),
+    "api.leaderboard": ("leaderboard",),
     "api.power": ("plan_power",),
     "api.reports": ("compare", "report"),
     "api.results": ("load_result",),
     "api.runs": ("judge", "resume", "run", "score"),
     "api.tournaments": ("duel",),
+    "core.form": ("PeopleAt",),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),
     "engine.settings": ("RunSettings",),
@@ -56,6 +60,7 @@ __all__ += [
     "Metric",
     "Metrics",
     "Model",
+    "PeopleAt",
     "RunResult",
     "RunSettings",
     "ScriptedModel",
@@ -64,7 +69,7 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "duel", "estimate", "judge", "load_result", "load_study", "plan_power", "report"]
+__all__ += ["compare", "demo", "duel", "estimate", "judge", "leaderboard", "load_result", "load_study", "plan_power", "report"]
 __all__ += ["resume", "run", "score"]
 
 

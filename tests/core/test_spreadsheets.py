@@ -24,6 +24,10 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert rows[f"{file}, row 3"]["'=title"] == "'=1+1"
 
 
+def test_numbers_are_written_as_numbers_and_none_as_nothing() -> None:
+    assert render_csv(["a", "b", "c"], [[-0.5, None, "-0.5"]]).splitlines()[1] == "-0.5,,'-0.5"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_as_spreadsheets_save_it(encoding: str, separator: str, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def plot() -> IntervalPlot:
         Mark("paper", 0.7, published=True),
         Mark("a paper with a name that no figure can hold " * 3, 0.6, 0.5, 0.7, published=True),
     ]
+    others.append(Mark("beside a scale", 0.5, 0.4, 0.6, scale=[0.0, 0.33, 1.0]))
     return IntervalPlot("Goals reached", "Share of episodes", [*marks, *others], 0, 1, 0.25, "chance")
 
 

@@ -99,9 +99,10 @@ def test_a_kind_that_cannot_be_printed_is_an_error() -> None:
 
 def test_what_is_published_is_told_apart_and_the_reference_has_its_value(plot: IntervalPlot) -> None:
     table = plot.make_number_table()
-    assert titles(table) == ["", "Share of episodes", "Source"]
-    assert table.rows[0].cells == ["model-0", "0.300 [0.20, 0.45]", "measured here"]
-    assert ["paper", "0.700", "published"] in cells(plot)
+    assert titles(table) == ["", "Share of episodes", "Source", "Ticks"]
+    assert [row.cells[3] for row in table.rows if row.cells[3] != "—"] == ["0.00, 0.33, 1.00"]
+    assert table.rows[0].cells == ["model-0", "0.300 [0.20, 0.45]", "measured here", "—"]
+    assert ["paper", "0.700", "published", "—"] in cells(plot)
     assert table.note == "chance: 0.250."
     assert titles(IntervalPlot("", "share", [Mark("m", 1.0)]).make_number_table()) == ["", "share"]
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import pytest
+from statsmodels.stats.multitest import multipletests
+
 import sociable
+from sociable.core.errors import InputError
 from sociable.core.view import Document
+from sociable.reports.comparison import compare_metrics
 
 DEMO: dict[str, Any] = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
 WOULD = r"not told apart, and a difference of ([0-9.]+) would have been"
@@ -67,3 +73,41 @@ def test_runs_that_may_not_be_compared_are_warned_of_first(tmp_path: Path) -> No
     )
     document = sociable.compare(one, other, anyway=True)
     assert [section.title for section in document.sections[:2]] == ["Warning", "What follows"]
+
+
+def test_more_than_two_are_compared_pair_by_pair_and_corrected_together(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"options": {"stages": [1, 2]}, "limit": 12}
+    agents = ("oracle", "oracle@0.3", "random")
+    runs = [sociable.run("hsii", f"reference/{agent}", out=tmp_path / agent, **asked) for agent in agents]
+    document = sociable.compare(*runs, out=tmp_path / "compared.html")
+    tables = {table.caption: table for section in document.sections for table in section.blocks}
+    shown = {row.cells[0]: row.cells for row in tables["r2"].rows}  # type: ignore[union-attr]
+    assert [*shown] == ["A – B", "A – C", "B – C"]
+    alone = {row.cells[0]: row.cells for row in sociable.compare(runs[1], runs[2]).summary.rows}["r2"]
+    # The same means, difference, cases and clusters; p is corrected for more.
+    assert [*shown["B – C"][1:4], *shown["B – C"][5:7]] == [*alone[1:4], *alone[5:7]]
+    (raw,) = {pair.found.p_value for pair in compare_metrics(runs[1], runs[2]) if pair.metric == "r2"}
+    tested = sum(row.cells[4] != "—" for table in tables.values() for row in table.rows)  # type: ignore[union-attr]
+    p_values = sorted(
+        pair.found.p_value
+        for one, other in combinations(runs, 2)
+        for pair in compare_metrics(one, other)
+        if pair.found.p_value is not None and pair.spread and pair.spread.differing >= 6
+    )
+    assert len(p_values) == tested > 3
+    corrected = dict(zip(p_values, multipletests(p_values, method="holm")[1], strict=True))
+    assert shown["B – C"][4] == ("< 0.001" if corrected[raw] < 0.001 else f"{corrected[raw]:.3f}")
+    assert shown["A – C"][7] == "yes"
+    assert "A – C" in (tmp_path / "compared.html").read_text()
+
+
+def test_of_several_runs_every_two_must_be_comparable(tmp_path: Path) -> None:
+    runs = [
+        sociable.run("hsii", "reference/oracle", out=tmp_path / f"{place}", limit=2, seed=place // 2, **DEMO)
+        for place in range(3)
+    ]
+    with pytest.raises(InputError, match="differ in: seed"):
+        sociable.compare(*runs)
+    assert sociable.compare(*runs, anyway=True).sections[0].title == "Warning"
+    with pytest.raises(InputError, match="two runs or more"):
+        sociable.compare(runs[0])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import wilcoxon  # type: ignore[import-untyped]
+from scipy.stats import permutation_test, wilcoxon  # type: ignore[import-untyped]
 
-from sociable.statistics.paired import PairedComparison, compare_combined, compare_paired
+from sociable.statistics.paired import PairedComparison, choose_sign_flips, compare_combined, compare_paired
 
 Scores = dict[str, float]
 Clusters = dict[str, str]
@@ -225,3 +225,34 @@ def test_a_product_of_rates_is_swapped_cluster_by_cluster() -> None:
 def test_over_nothing_there_is_no_quantity() -> None:
     none = np.zeros((2, 2))
     assert compare_combined(none, none, [], lambda sums: sums[..., 0] / sums[..., 1]).difference is None
+
+
+@pytest.mark.parametrize("clusters", [14, 40])
+def test_many_flips_find_what_scipy_finds(clusters: int) -> None:
+    generator = np.random.default_rng(clusters)
+    first = {str(case): 0.0 for case in range(clusters)}
+    second = {str(case): float(generator.normal(0.4)) for case in range(clusters)}
+    cluster_of = {case: case for case in first}
+    many = compare_paired(first, second, cluster_of, replicates=1, sign_flips=60_000).p_value
+    exact = permutation_test(
+        (list(second.values()),),
+        lambda flipped, axis: flipped.mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=60_000,
+        rng=np.random.default_rng(1),
+    ).pvalue
+    assert many == pytest.approx(exact, rel=0.1)
+
+
+def test_flips_are_as_many_as_a_correction_asks_for() -> None:
+    assert choose_sign_flips(1) == choose_sign_flips(20) == 9999
+    # The smallest p-value, 2 / (flips + 1), times 500 tests is far below 0.05, so that who differs everywhere is told apart.
+    first, second = ({str(case): value for case in range(40)} for value in (0.0, 1.0))
+    smallest = compare_paired(
+        first, second, {case: case for case in first}, replicates=1, sign_flips=choose_sign_flips(500)
+    ).p_value
+    assert smallest is not None and 500 * smallest == pytest.approx(0.005, rel=0.01)
+    sides = (np.array([[value, 1.0]] * 40) for value in (0.0, 1.0))
+    found = compare_combined(*sides, [1] * 40, lambda sums: sums[..., 0] / sums[..., 1], sign_flips=choose_sign_flips(500))
+    assert found.p_value is not None and 500 * found.p_value < 0.01

@@ -109,6 +109,7 @@ def test_a_run_is_begun_followed_stopped_and_gone_on_with(
 
     # Another studio on the same folder sees the same, and does the same.
     other = start_studio(tmp_path)
+    wait_for(folder, lambda _: "Everything so far is kept" in processes.read_log(folder))
     assert "Everything so far is kept" in other.get(address).text
     assert other.post(make_link("/watch/go-on", run=folder.name), {}).headers["location"] == f"{address}&said=on"
     again = watched.post(make_link("/watch/go-on", run=folder.name), {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 from sociable.api.results import Runs, load_results
@@ -10,7 +11,7 @@ from sociable.core.errors import InputError
 from sociable.core.view import Document
 from sociable.engine.registry import find_benchmark
 from sociable.engine.result import RunResult
-from sociable.reports.comparison import compare_runs, find_differences
+from sociable.reports.comparison import compare_runs, compare_several, find_differences
 from sociable.reports.documents import make_run_document
 
 
@@ -38,23 +39,30 @@ def make_report_document(runs: Runs) -> Document:
     return make_run_document(find_benchmark(names.pop()), results)
 
 
-def compare(
-    first: str | Path | RunResult, second: str | Path | RunResult, *, anyway: bool = False, out: str | Path | None = None
-) -> Document:
-    """Compares two runs, paired, on the cases both reached, metric by metric. Shows the cases that one wins and the other loses.
+def compare(*runs: str | Path | RunResult, anyway: bool = False, out: str | Path | None = None) -> Document:
+    """Compares two or more runs, paired, on the cases both reached, metric by metric. Of two it shows the cases one wins.
 
-    ``out`` is where it is written as HTML, with those cases in full.
+    Of more than two every pair is compared, and p-values are corrected for all metrics of all pairs. ``out`` is where it is
+    written as HTML, with the cases that two runs differ in, in full.
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
     """
-    one, other = load_results([first, second])
-    different = find_differences(one, other)
-    if different and not anyway:
-        raise InputError(
-            f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(different)}. "
-            "Run one again with the settings of the other, or say --anyway."
-        )
-    contrast = find_benchmark(one.manifest["benchmark"]).load_views().contrast(one, other)
-    return write_document(compare_runs(one, other, different, contrast), out)
+    if len(runs) < 2:
+        raise InputError("A comparison needs two runs or more: name their folders.")
+    results = load_results(runs)
+    different: dict[str, None] = {}
+    for one, other in combinations(results, 2):
+        found = find_differences(one, other)
+        if found and not anyway:
+            raise InputError(
+                f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(found)}. "
+                "Run one again with the settings of the other, or say --anyway."
+            )
+        different |= dict.fromkeys(found)
+    if len(results) > 2:
+        return write_document(compare_several(results, [*different]), out)
+    first, second = results
+    contrast = find_benchmark(first.manifest["benchmark"]).load_views().contrast(first, second)
+    return write_document(compare_runs(first, second, [*different], contrast), out)
 
 
 def write_document(document: Document, out: str | Path | None) -> Document:

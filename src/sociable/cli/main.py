@@ -12,6 +12,7 @@ import sociable
 from sociable.cli import construct, datasets, judging, planning, reporting, running, towns, watching
 from sociable.cli.benchmarks import Purpose, make_benchmark_group
 from sociable.cli.demo import demo
+from sociable.cli.leaderboard import leaderboard
 from sociable.cli.new import new_app
 from sociable.cli.output import complain, say
 from sociable.cli.review import review
@@ -47,6 +48,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "score": reporting.score,
     "report": reporting.report,
     "compare": reporting.compare,
+    "leaderboard": leaderboard,
     "power": planning.power,
     "audit": datasets.audit,
     "audit-judge": judging.audit_judge,

@@ -50,13 +50,14 @@ def report(
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another run folder.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="A B ...", help="Run folders of one benchmark, two or more.")],
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
     out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
 ) -> None:
-    """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
-    print_whole(api.reports.compare(first, second, anyway=anyway, out=out), out)
+    """Compare runs, every two on the cases both reached; of two, show the cases one wins and the other loses."""
+    with tell_if_long("Comparing every two runs"):
+        document = api.reports.compare(*folders, anyway=anyway, out=out)
+    print_whole(document, out)
 
 
 def show_results(folder: Path, results: Sequence[RunResult]) -> None:

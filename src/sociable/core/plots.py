@@ -24,13 +24,17 @@ _LARGEST_WITH_DECIMALS, _SMALLEST_WITH_DECIMALS = 1e7, 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One estimate in an interval plot; ``None`` is drawn as a dash. ``published`` marks a figure from a paper: a hollow dot."""
+    """One estimate in an interval plot; ``None`` is drawn as a dash. ``published`` marks a figure from a paper: a hollow dot.
+
+    ``scale`` are values of others on the same line, drawn as small ticks; the plot's caption says whose.
+    """
 
     label: str
     value: float | None
     low: float | None = None
     high: float | None = None
     published: bool = False
+    scale: Sequence[float] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,17 @@ class IntervalPlot(Plot):
     reference_label: str = ""
 
     def make_number_table(self) -> Table:
-        width = 3 if any(mark.published for mark in self.marks) else 2
-        columns = [Column(""), Column(self.axis, numeric=True), Column("Source")][:width]
-        cells = [[mark.label, format_estimate(mark.value, mark.low, mark.high), SOURCES[mark.published]] for mark in self.marks]
+        has_sources, has_scale = any(mark.published for mark in self.marks), any(mark.scale for mark in self.marks)
+        columns = [Column(""), Column(self.axis, numeric=True)]
+        columns += [*([Column("Source")] if has_sources else []), *([Column("Ticks")] if has_scale else [])]
+        cells = []
+        for mark in self.marks:
+            ticks = ", ".join(format_number(each, 2) for each in mark.scale) or MISSING
+            more = [*([SOURCES[mark.published]] if has_sources else []), *([ticks] if has_scale else [])]
+            cells.append([mark.label, format_estimate(mark.value, mark.low, mark.high), *more])
         reference = keep_finite(self.reference)
         note = "" if reference is None else f"{self.reference_label or 'The line'}: {format_number(reference)}."
-        return Table(self.caption, columns, [Row(row[:width]) for row in cells], note)
+        return Table(self.caption, columns, [Row(row) for row in cells], note)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from sociable.core.data_files import read_lines
 from sociable.core.errors import DataError, InputError
 
 
-def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The content of a CSV file in which no cell is a formula."""
+def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
+    """The content of a CSV file in which no cell is a formula; numbers are written as they are, and None as an empty cell."""
     written = io.StringIO()
     writer = csv.writer(written)
     for row in (heading, *rows):
-        writer.writerow([escape_formula(cell) for cell in row])
+        writer.writerow([escape_formula(cell) if isinstance(cell, str) else cell for cell in row])
     return "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
 
 

@@ -9,6 +9,7 @@ import contextlib
 import difflib
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -17,6 +18,7 @@ from typing import Any
 
 import dotenv
 
+from sociable.agents.people.person import People
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.form import PERSON, PeopleAt
 from sociable.core.run_folder import RunFolder
@@ -236,23 +238,27 @@ def open_run(
         names = frozenset(settings.people)
         with (
             Journal(path / "calls.sqlite", replay_only=offline) as journal,
-            seat_people(people_at, path, opened.study, opened.seats, names) as people,
+            _seat_people(people_at, path, opened) as people,
         ):
             for model, role, usage in journal.sum_usage():
                 budget.book(model, role, usage)
-            models: list[JournalledModel] = []
+            persons = JournalledModel(people, journal, budget) if people else None
+            models = [persons] if persons else []
 
             def add_journal(seat: Seat) -> Seat:
                 if seat.model is None or seat.role not in build:
                     return seat
-                models.append(JournalledModel(people if seat.name == PERSON else seat.model, journal, budget))
-                return share_seat(replace(seat, model=models[-1]), persons, names)
+                if persons and seat.name == PERSON:
+                    return replace(seat, model=persons)
+                models.append(JournalledModel(seat.model, journal, budget))
+                seated = replace(seat, model=models[-1])
+                return share_seat(seated, persons, names) if persons else seated
 
-            persons = JournalledModel(people, journal, budget)
             seats = opened.seats.change_each(add_journal)
 
             def report(counts: Progress) -> None:
-                people.note_progress(counts.phase, counts.done, counts.total)
+                if people:
+                    people.note_progress(counts.phase, counts.done, counts.total)
                 if watch:
                     watch(counts, budget)
 
@@ -272,10 +278,17 @@ def open_run(
                     players=people if names or PERSON in (seat.name for seat in list_players(seats)) else None,
                     looks=plan_run(opened.study, parse_rule(settings.until)) if settings.until else None,
                 ),
-                [*models, persons],
+                models,
             )
     finally:
         records.close()
+
+
+def _seat_people(people_at: PeopleAt, path: Path, opened: OpenStudy) -> AbstractContextManager[People | None]:
+    """The people of a run; None where nobody takes part."""
+    if not opened.settings.has_people:
+        return nullcontext()
+    return seat_people(people_at, path, opened.study, opened.seats, frozenset(opened.settings.people))
 
 
 def read_settings(manifest: dict[str, Any], path: Path) -> RunSettings:

@@ -26,7 +26,7 @@ from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.auditing.known_answers import KnownAnswer
 from sociable.judging.rubric import RatedParticipant
-from sociable.statistics.metrics import Metrics
+from sociable.statistics.metrics import Metric, Metrics
 from sociable.statistics.ratings import Bout
 
 S = TypeVar("S")
@@ -96,6 +96,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """The field of a scenario that names its cluster, as in ``case.dialogue``; empty where every scenario is one."""
     tested_options: ClassVar[frozenset[str]] = frozenset()
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
+    main_metrics: ClassVar[Sequence[str]] = ()
+    """The metrics of which a leaderboard shows the first that was measured; empty: the first compared one with a best value."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
     """Roles that nothing is asked of, and why."""
 
@@ -129,6 +131,11 @@ class Study(ABC, Generic[S, E, R, M]):
             if role in asked:
                 options = {Role.REFERENCE: "--reference and --reference-file"}.get(role, f"--{role}")
                 raise InputError(f"{why.format(benchmark=benchmark)}: leave {options} out.")
+
+    def list_main_metrics(self) -> Sequence[Metric[Any]]:
+        """The metrics by which models are ranked, in order of preference: the first that was measured counts."""
+        named, compared = [self.metrics[name] for name in self.main_metrics if name in self.metrics], self.metrics.list_compared()
+        return named or [each for each in compared if each.best is not None] or compared
 
     @property
     def low_metric(self) -> str:

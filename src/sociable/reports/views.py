@@ -44,6 +44,10 @@ class Views:
             self.benchmark.title, runs, list_estimated_metrics([*runs[0].study.metrics.values()], runs), note
         )
 
+    def show_published(self) -> Sequence[Table]:
+        """A paper's own figures, as tables of their own: none of the user's runs is in them."""
+        return ()
+
     def show_sections(self, runs: Sequence[Any]) -> list[Section]:
         """The body of the report."""
         scores = [*list_notes(runs), *self.show_scores(runs)]

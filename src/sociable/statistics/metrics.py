@@ -141,6 +141,11 @@ class Metric(Generic[C]):
         """The distance between the least and the greatest possible value; None where one of the two is missing."""
         return None if self.low is None or self.high is None else self.high - self.low
 
+    @property
+    def is_better_low(self) -> bool:
+        """Whether the least possible value is the best."""
+        return self.best is not None and self.best == self.low
+
     def measure_reached(self, value: float) -> float:
         """How far a value is on the way from the worst possible (0) to the ``best`` (1)."""
         assert self.best is not None and self.low is not None and self.high is not None

@@ -24,7 +24,8 @@ from sociable.core.form import Form
 
 PATIENCE_SECONDS = 120
 PROGRAM = ["-c", "from sociable.cli.main import main; main()"]
-HSII = ("run", "hsii", "--model", "human", "--limit", "1", "--stages", "1,2,3")
+TWO_CASES = ("--scenario", "eighteen-souls-to-caucal:10", "--scenario", "eighteen-souls-to-caucal:17", "--stages", "1,2,3")
+HSII = ("run", "hsii", "--model", "human", *TWO_CASES)
 SCENE = (
     "run", "agentsense", "--scenario", "four-lines-for-a-ginger:1", "--option", "turns=10", "--max-connections", "4",
 )  # fmt: skip
@@ -114,7 +115,7 @@ def test_the_records_of_the_terminal_and_of_the_desk_are_the_same(tmp_path: Path
 
 
 def test_people_judge_at_the_terminal_and_at_the_desk_alike(tmp_path: Path) -> None:
-    judged = ("run", "hsii", "--model", "reference/heuristic", "--judge", "human", "--limit", "1", "--stages", "1,2,3")
+    judged = ("run", "hsii", "--model", "reference/heuristic", "--judge", "human", *TWO_CASES)
     typed = subprocess.run(
         [sys.executable, *PROGRAM, *judged, "--out", "typed"],
         cwd=tmp_path, input="1\n\n" * 100, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
@@ -128,10 +129,12 @@ def test_people_judge_at_the_terminal_and_at_the_desk_alike(tmp_path: Path) -> N
     items = [{question.place.item for question in questions} for questions in asked.values()]
     assert all(items) and not items[0] & items[1]
     assert (tmp_path / "sent" / "judgments.jsonl").read_bytes() == (tmp_path / "typed" / "judgments.jsonl").read_bytes()
-    pairs = [each for each in read_lines(tmp_path / "sent" / "judgments.jsonl") if "orders" in each]
-    assert pairs and {each["judge"] for each in pairs} == {"human"}
+    given = read_lines(tmp_path / "sent" / "judgments.jsonl")
+    pairs = [each for each in given if each["orders"]]
+    assert pairs and {each["judge"] for each in given} == {"human"}
     # Whoever always prefers the first is inconsistent, not unreadable.
     assert {(each["verdict"], each["orders_disagree"]) for each in pairs} == {("tie", True)}
+    assert {each["verdict"] for each in given if not each["orders"]} <= {"win"}
 
 
 def test_two_people_sit_among_the_models_of_one_scene(tmp_path: Path) -> None:

@@ -132,6 +132,16 @@ def test_who_plays_everybody_takes_further_places_in_the_same_case(desk: Desk) -
     assert answered == ["one-Maria", "one-Tom"] and desk.find_open_question(alone) is None
 
 
+def test_as_many_cases_are_played_as_there_are_people_for(desk: Desk) -> None:
+    assert desk.count_playable(2) == 0
+    for number in range(5):
+        desk.make_link(f"person {number}")
+    desk.make_link("who plays everybody", several=True)
+    desk.make_link("who judges", role="judge")
+    desk.close_link(desk.list_links()[0])
+    assert [desk.count_playable(seats) for seats in (1, 2, 3)] == [5, 3, 2]
+
+
 def test_a_link_may_be_for_one_role_one_participant_or_one_case(desk: Desk) -> None:
     links = [desk.make_link("Ada", **where).link for where in ({"role": "judge"}, {"participant": "Tom"}, {"item": "two"})]
     ask(desk, "q1")

@@ -42,7 +42,7 @@ class PeopleAtDesk:
     async def begin_case(self, item: str) -> None:
         """Returns when there are people for one more case, which then is in play until ``end_case``."""
         self._look_on()
-        while len(self._in_play) >= max(1, self._desk.count_players() // self._seats):
+        while len(self._in_play) >= max(1, self._desk.count_playable(self._seats)):
             self._changed.clear()
             await self._changed.wait()
             self._check()

@@ -52,7 +52,9 @@ CREATE TABLE IF NOT EXISTS questions (
     form TEXT NOT NULL, asked REAL NOT NULL, is_waiting INTEGER NOT NULL, shown REAL, draft TEXT,
     answers TEXT, answered REAL, seconds REAL, link INTEGER REFERENCES links
 );
-CREATE INDEX IF NOT EXISTS waiting ON questions (item, role, participant) WHERE answers IS NULL;
+CREATE INDEX IF NOT EXISTS places_of ON places (link);
+CREATE INDEX IF NOT EXISTS waiting ON questions (item, role, participant) WHERE answers IS NULL AND is_waiting;
+CREATE INDEX IF NOT EXISTS answered ON questions (answered) WHERE answers IS NOT NULL AND is_waiting;
 CREATE TABLE IF NOT EXISTS run (
     one INTEGER PRIMARY KEY CHECK (one = 1), beat REAL NOT NULL, phase TEXT NOT NULL, done INTEGER NOT NULL,
     total INTEGER NOT NULL
@@ -230,9 +232,11 @@ class Desk(AbstractContextManager["Desk"]):
         """The answers to questions that have not been taken away since."""
         return self._select_answers("is_waiting")
 
-    def count_players(self) -> int:
-        """The number of open links that may play, and do not only judge."""
-        return int(self._execute("SELECT count(*) FROM links WHERE is_open AND role != 'judge'")[0][0])
+    def count_playable(self, seats: int) -> int:
+        """The number of cases for which there are people, where each needs so many: those who only judge do not count."""
+        rows = self._execute("SELECT several, count(*) FROM links WHERE is_open AND role != 'judge' GROUP BY several")
+        found = dict(rows)
+        return int(found.get(1, 0) + found.get(0, 0) // seats)
 
     # The people's side.
 
@@ -375,7 +379,8 @@ class Desk(AbstractContextManager["Desk"]):
         rows = self._execute(
             "SELECT id, item, role, participant, form, asked, shown, draft FROM questions"
             " JOIN places USING (item, role, participant)"
-            " WHERE places.link = ? AND answers IS NULL AND is_waiting ORDER BY number LIMIT 1",
+            # The plus keeps SQLite from going through all questions in their order.
+            " WHERE places.link = ? AND answers IS NULL AND is_waiting ORDER BY +number LIMIT 1",
             link.id,
         )
         return rows[0] if rows else None

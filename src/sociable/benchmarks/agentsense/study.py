@@ -52,6 +52,7 @@ class AgentSenseStudy(
     episode_type = AgentSenseEpisode
     metrics = METRICS
     cluster_field = "template"
+    main_metrics = ("majority_of_best", "majority", "self")
     win_rates = {"goal": {"goals reached, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[AgentSenseOptions]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from sociable.benchmarks.agentsense.briefing import as_shown
 from sociable.benchmarks.agentsense.metrics import JUDGE
 from sociable.benchmarks.agentsense.mixed_views import show_pairs, show_persons
+from sociable.benchmarks.agentsense.published import METRICS as PAPER_METRICS
 from sociable.benchmarks.agentsense.published import TABLE_2
 from sociable.benchmarks.agentsense.records import PARTNER, AgentSenseEpisode, ProbeKind, name_goal_criterion
 from sociable.benchmarks.agentsense.scenario import Domain, GoalType, Need, Scenario
@@ -56,6 +57,11 @@ class AgentSenseViews(Views):
         return make_metrics_table(
             "AgentSense", runs, list_estimated_metrics(runs[0].study.metrics.select_named(*SUMMARY), runs), note
         )
+
+    def show_published(self) -> list[Table]:
+        columns = [Column("Model"), *(Column(name.replace("_", " "), True) for name in PAPER_METRICS)]
+        rows = [Row([f"{model} (paper)", *map(format_figure, own.values())]) for model, own in TABLE_2.items()]
+        return [Table("AgentSense, the paper's Table 2", columns, rows, ANOTHER_DATA_SET)]
 
     def show_scores(self, runs: Runs) -> list[Block]:
         return [_tabulate_scores(runs), *_show_conduct(runs)]

@@ -85,7 +85,7 @@ def make_metrics(options: HSIIOptions, *, has_twins: bool = False, has_readings:
         *found,
         overall("hsii", "ι", form, aggregate=_combine_means(RATES, of_table), high=highest, best=highest),
         overall("hsii_printed", "ι as printed", printed_form, aggregate=_combine_means(RATES, printed), high=highest_printed),
-        overall("hsii_cascade", "cascade", passed, aggregate=cascade),
+        overall("hsii_cascade", "cascade", passed, aggregate=cascade, best=1.0),
         overall("hsii_ties_half", "ι, ties half", f"{form}; a tie is half a win", aggregate=halves, high=highest),
         overall("r4_minus_r3", "r4 − r3", "of the same cases", aggregate=gap, low=-1.0),
         groups=("rates", "overall", "behaviour", "form", "judges"),

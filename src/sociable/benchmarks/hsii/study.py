@@ -61,6 +61,7 @@ class HSIIStudy(
     reference_type = ReferenceConversation
     measurement_type = Measured
     cluster_field = "dialogue"
+    main_metrics = ("hsii_cascade",)
     unasked = {}
 
     def __init__(self, options: StudyOptions[HSIIOptions]) -> None:

@@ -40,6 +40,8 @@ MANY_DIALOGUES = 20
 _QUESTIONS = {LEAK: "was a private fact told?", CONFLICT: "does it take hold of the clash?"}
 _TONES = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD, Verdict.TIE: Tone.NEUTRAL, Verdict.UNSCORED: Tone.WARNING}
 
+_OTHER_DATA = "Published figures come from the authors' unreleased data and other judges: another data set, not a baseline."
+
 Run = RunResult[HSIIStudy]
 
 
@@ -71,6 +73,10 @@ class HSIIViews(Views):
             *(make_interval_plot(metrics[name], runs, published[name], "share of cases") for name in RATES),
             _make_paper_table(runs),
         ]
+
+    def show_published(self) -> list[Table]:
+        columns = [Column("Model"), *(Column(title, True) for title in (*RATES, "ι"))]
+        return [Table("HSII, the paper's Table 1", columns, list(_list_paper_rows()), _OTHER_DATA)]
 
     def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         metrics = runs[0].study.metrics.select_named("r3", "r4", "r4_minus_r3")
@@ -147,10 +153,13 @@ def _list_main_metrics(runs: Sequence[Run]) -> list[Metric[JudgedCase]]:
 def _make_paper_table(runs: Sequence[Run]) -> Table:
     metrics = runs[0].study.metrics.select_named(*RATES, "hsii")
     own = [Row([run.label, *format_metric_cells(run, metrics)], emphasis=True) for run in runs]
-    published = [Row([f"{row.model} (paper)", *map(format_figure, row[1:], (3, 3, 2, 2, 3))]) for row in TABLE_1]
-    note = "Published figures come from the authors' unreleased data and other judges: another data set, not a baseline."
     columns = [Column("Model"), *make_metric_columns(metrics)]
-    return Table("Beside the paper's Table 1", columns, [*own, *published], note)
+    return Table("Beside the paper's Table 1", columns, [*own, *_list_paper_rows()], _OTHER_DATA)
+
+
+def _list_paper_rows() -> Iterator[Row]:
+    for row in TABLE_1:
+        yield Row([f"{row.model} (paper)", *map(format_figure, row[1:], (3, 3, 2, 2, 3))])
 
 
 def _make_group_tables(kind: str, groups: Mapping[str, str], runs: Sequence[Run]) -> Iterator[Table]:

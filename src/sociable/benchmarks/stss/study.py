@@ -16,7 +16,7 @@ from sociable.benchmarks.stss.judge import (
     show_question,
 )
 from sociable.benchmarks.stss.measure import AS_AUTHORS, list_activity_texts, measure_episode
-from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics
+from sociable.benchmarks.stss.metrics import OF_BEST, SCORE, MeasuredTask, declare_metrics
 from sociable.benchmarks.stss.protocol import ALONE, Setting, Town, check_minds, fill_background, run_task
 from sociable.benchmarks.stss.records import ActivityText, Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply
@@ -51,6 +51,7 @@ class StssStudy(
     episode_type = StssEpisode
     measurement_type = Measured
     cluster_field = "template"
+    main_metrics = (OF_BEST, SCORE)
     input_options = ("town", "residents")
     tested_options = frozenset({"agent", "tasks", "scheduler", "plain", "injected", "closed", "fork"})
 

@@ -103,6 +103,11 @@ class StssViews(TownViews):
         note = "95% intervals by task; those of the types stand in the report. — : no task of that type."
         return make_metrics_table(f"STSS{_name_level(runs)}", runs, shown, note, (*main, RATIO))
 
+    def show_published(self) -> list[Table]:
+        columns = [Column("Model"), *(Column(name, True) for name in (*TYPES.values(), SCORE, RATIO))]
+        rows = [Row([f"{model} (paper)", *map(format_figure, own.values())]) for model, own in PUBLISHED.items()]
+        return [Table("STSS, the paper's Table 4", columns, rows, ANOTHER_TOWN)]
+
     def show_scores(self, runs: Runs) -> list[Block]:
         """Table 4's layout: our runs first, then the published rows, which are of level 1."""
         main = _name_main(runs)

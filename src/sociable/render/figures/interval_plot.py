@@ -41,6 +41,8 @@ def draw(figure: Figure, plot: IntervalPlot, narrow: bool) -> style.Titles:
         ink, colour = (style.MUTED, style.MUTED) if mark.published else (style.INK, style.ACCENT)
         shown = style.shorten(label, (0.9 if narrow else 0.45) * width)
         axes.annotate(shown, (0, row), color=ink, gid=name, xycoords=axes.get_yaxis_transform(), **beside)
+        ticks = style.to_array([*mark.scale])
+        axes.plot(ticks, np.full(len(ticks), row), "|", color=style.MUTED, markersize=13, markeredgewidth=1, gid=name)
         said = _NO_VALUE if np.isnan(value) else format_estimate(mark.value, mark.low, mark.high)
         titles[name] = repeat(f"{label}: {said}{', published' if mark.published else ''}")
         if np.isnan(value):

@@ -176,6 +176,8 @@ def takes_limit(path: Path) -> bool:
 class Parts:
     """The runs of a folder of several: what each row and each column has in common, and the run where they meet."""
 
+    title: str
+    """The rows' title."""
     columns: Sequence[str]
     rows: Mapping[str, Sequence[Watched | None]]
 
@@ -195,7 +197,7 @@ def _arrange(folder: Path, path: Path) -> Parts:
         title = name if study is None else _name_row(settings, str(conditions.get(name, "")), has_seeds)
         row = rows.setdefault(title, [None] * len(columns))
         row[columns.index(settings.benchmark)] = _watch(folder, path / name)
-    return Parts(columns, rows)
+    return Parts("Run" if study is None else "Model", columns, rows)
 
 
 def _name_row(settings: RunSettings, condition: str, has_seeds: bool) -> str:

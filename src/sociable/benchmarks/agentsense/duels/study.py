@@ -37,6 +37,7 @@ class DuelStudy(Study[AnyScenario, DuelEpisode], Judged[DuelEpisode, Record], Au
     episode_type = DuelEpisode
     metrics = METRICS
     cluster_field = "cluster"
+    main_metrics = ("share",)
     shown_in_tournaments = ("share", "agreed", "joint", "kept", "false_statements", "secret_told")
     tournament_remark = (
         "Where nothing is agreed nobody wins, and no rating counts it: how often something was agreed says the rest."

@@ -15,7 +15,7 @@ from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession, esti
 from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
 from sociable.benchmarks.anteval.ieg.real import load_real_sessions, split_sessions
 from sociable.benchmarks.anteval.ieg.records import MASTERS_FOLDER, STAND_IN, IegEpisode, IegOptions
-from sociable.benchmarks.anteval.ieg.results import find_results
+from sociable.benchmarks.anteval.ieg.results import Predictor, find_results
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios, load_scenes, make_logs
 from sociable.benchmarks.anteval.players import cast_table
 from sociable.core.errors import InputError
@@ -33,6 +33,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
     tested_options = frozenset({"masters", "resamples", "curve"})
     unasked = {**Study.unasked, Role.JUDGE: "{benchmark} has nothing to judge, since virtual DMs learn from the sessions"}
     low_metric = ""
+    main_metrics = (Predictor.GENERATED.name_f_metric("tuple"),)
     input_options = ("sheets", "real")
 
     def __init__(self, options: StudyOptions[IegOptions]) -> None:

@@ -35,6 +35,9 @@ class IepViews(TableViews):
         note = "95% intervals by session. IEP: Information Exchange Precision, as a share."
         return make_metrics_table("AntEval, information exchange", runs, METRICS.select_groups("main"), note)
 
+    def show_published(self) -> list[Table]:
+        return [make_table_1([])]
+
     def show_scores(self, runs: Sequence[Run]) -> list[Block]:
         return [*warn_of_unjudged(runs, "what claims state"), _make_plot(runs), make_table_1(runs)]
 

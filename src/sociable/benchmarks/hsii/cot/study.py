@@ -20,6 +20,7 @@ from sociable.engine.study import Audited, Study, StudyOptions
 class CoTStudy(Study[Pair, CoTEpisode], Audited):
     episode_type = CoTEpisode
     cluster_field = "case.dialogue"
+    main_metrics = ("success_with_cot",)
     unasked = dict.fromkeys((Role.PARTNER, Role.JUDGE, Role.REFERENCE), "{benchmark} asks the model under test only")
 
     def __init__(self, options: StudyOptions[CoTOptions]) -> None:

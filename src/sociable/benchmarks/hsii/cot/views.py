@@ -38,6 +38,12 @@ CYCLES_SHOWN = 6
 Run = RunResult[CoTStudy]
 
 
+_OTHER_DATA = (
+    "Published figures come from the authors' unreleased data. Its “COT steps needed for success rate 0.70” fits "
+    "no reading we found (GPT-4 is above .70 in one pass, and 10.1 is printed); ours is the cycle by which 70% are solved."
+)
+
+
 class CoTViews(Views):
     episodes_called = "Cases"
 
@@ -48,6 +54,10 @@ class CoTViews(Views):
             "ends its cycles knows it."
         )
         return make_metrics_table("Chain of thought and reflection", runs, runs[0].study.metrics.select_named(*names), note)
+
+    def show_published(self) -> list[Table]:
+        columns = [Column("Model"), *(Column(name.replace("_", " "), True) for name in TABLE_2[0]._fields[1:])]
+        return [Table("HSII, the paper's Table 2", columns, _list_paper_rows(), _OTHER_DATA)]
 
     def show_scores(self, runs: Sequence[Run]) -> list[CurvePlot | Table]:
         others = runs[0].study.metrics.select_groups("others")
@@ -133,12 +143,12 @@ def _make_baseline_table(runs: Sequence[Run]) -> Table:
 def _make_paper_table(runs: Sequence[Run]) -> Table:
     metrics = runs[0].study.metrics.select_named(*TABLE_2_METRICS)
     own = [Row([run.label, *format_metric_cells(run, metrics)], emphasis=True) for run in runs]
-    published = [Row([f"{row.model} (paper)", *map(format_figure, row[1:], (3, 1, 3, 1))]) for row in TABLE_2]
-    note = (
-        "Published figures come from the authors' unreleased data. Its “COT steps needed for success rate 0.70” fits "
-        "no reading we found (GPT-4 is above .70 in one pass, and 10.1 is printed); ours is the cycle by which 70% are solved."
-    )
-    return Table("Beside the paper's Table 2", [Column("Model"), *make_metric_columns(metrics)], [*own, *published], note)
+    columns = [Column("Model"), *make_metric_columns(metrics)]
+    return Table("Beside the paper's Table 2", columns, [*own, *_list_paper_rows()], _OTHER_DATA)
+
+
+def _list_paper_rows() -> list[Row]:
+    return [Row([f"{row.model} (paper)", *map(format_figure, row[1:], (3, 1, 3, 1))]) for row in TABLE_2]
 
 
 def _make_design_table(run: Run) -> Table:

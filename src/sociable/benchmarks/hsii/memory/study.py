@@ -20,6 +20,7 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
     episode_type = MemoryEpisode
     metrics = METRICS
     cluster_field = "scenario"
+    main_metrics = ("balance",)
     unasked = dict.fromkeys((Role.PARTNER, Role.REFERENCE), "{benchmark} asks the model under test and judges only")
 
     def __init__(self, options: StudyOptions) -> None:

@@ -65,6 +65,10 @@ class ConversationViews(TownViews):
         unjudged = warn_of_unjudged(runs, "whether conditions are met")
         return [Section(first.title, [*unjudged, *first.blocks]), *rest]
 
+    def show_published(self) -> list[Table]:
+        caption, metrics = "STSS, the paper's Table 3", METRICS.select_groups("table")
+        return [make_metrics_table(caption, [], metrics, ANOTHER_DATA_SET, published=PUBLISHED)]
+
     def show_scores(self, runs: Runs) -> list[Block]:
         """Table 3's layout: our runs first, then the published rows."""
         metrics = runs[0].study.metrics
