@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sociable.api.reports import compare, report
     from sociable.api.results import load_result
     from sociable.api.runs import judge, resume, run, score
+    from sociable.api.studies import StudyResult, study
     from sociable.api.tournaments import duel
     from sociable.core.form import PeopleAt
     from sociable.engine.benchmark import Benchmark
@@ -42,6 +43,7 @@ _MODULES = {
     "api.reports": ("compare", "report"),
     "api.results": ("load_result",),
     "api.runs": ("judge", "resume", "run", "score"),
+    "api.studies": ("StudyResult", "study"),
     "api.tournaments": ("duel",),
     "core.form": ("PeopleAt",),
     "engine.benchmark": ("Benchmark",),
@@ -66,11 +68,12 @@ __all__ += [
     "ScriptedModel",
     "Study",
     "StudyOptions",
+    "StudyResult",
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
 __all__ += ["compare", "demo", "duel", "estimate", "judge", "leaderboard", "load_result", "load_study", "plan_power", "report"]
-__all__ += ["resume", "run", "score"]
+__all__ += ["resume", "run", "score", "study"]
 
 
 def __dir__() -> list[str]:

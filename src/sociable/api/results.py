@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.errors import RunFolderError
-from sociable.core.records import ScoreFile
+from sociable.core.records import Outcome, ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.engine.opening import OpenStudy, reopen_study
 from sociable.engine.result import RunRecords, RunResult
@@ -29,7 +29,7 @@ def load_result(folder: str | Path, *, scored: bool = True, lenient: bool = Fals
 def make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
     """The result of a run that is open. Raises RunFolderError if it has not been ``scored``."""
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
-    scores = _read_scores(folder.path) if scored else None
+    scores = read_scores(folder.path) if scored else None
     return RunResult(
         label=_name_run(views.make_label(manifest), manifest),
         folder=str(folder.path),
@@ -55,7 +55,8 @@ def _list_notes(opened: OpenStudy, manifest: dict[str, Any], scores: ScoreFile) 
     return [*list_warnings(manifest, scores), *ceilings, *opened.benchmark.load_views().list_remarks(scores.estimates)]
 
 
-def _read_scores(path: Path) -> ScoreFile:
+def read_scores(path: Path) -> ScoreFile:
+    """The scores in a run's folder. Raises RunFolderError where there are none."""
     try:
         return ScoreFile.model_validate_json((path / "scores.json").read_bytes())
     except FileNotFoundError:
@@ -64,6 +65,16 @@ def _read_scores(path: Path) -> ScoreFile:
         raise RunFolderError(
             f"{path / 'scores.json'} is damaged ({error.__class__.__name__}). Make it anew with: sociable score {path}"
         ) from None
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether nothing of a run is left to do: every episode was played, judged and scored."""
+    if not (folder / "scores.json").exists():
+        return False
+    scores = read_scores(folder).scores
+    played = {(score.scenario, score.repeat) for score in scores}
+    manifest = RunFolder.open(folder, lock=False).read_manifest()
+    return len(played) == manifest["episodes"] and not any(score.outcome is Outcome.ERRORED for score in scores)
 
 
 Runs = str | Path | RunResult | Sequence[str | Path | RunResult]

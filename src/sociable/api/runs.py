@@ -236,21 +236,31 @@ async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel]
 async def play_and_judge(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
     """All of a run that asks models: references, episodes, judgments, ratings. Raises RunStopped."""
     try:
-        file, study = opened.settings.reference_file, run_.study
         with stop_on_interrupt(run_.budget):
-            if file and isinstance(study, Referenced) and study.needs_references and run_.missing_references:
-                run_.adopt_references(read_references(Path(file), study, run_.seats))
-            if run_.looks is None:
-                await _ask_all(run_, opened, build)
-            elif Role.SUBJECT in build:
-                await _ask_until_narrow(run_, run_.looks, opened, build)
-            else:
-                played = {episode.scenario for episode in run_.records.episodes}
-                with narrow(study, {name: each for name, each in study.scenarios.items() if name in played}):
-                    await _ask_all(run_, opened, build)
+            await ask_everybody(run_, opened, models, build)
     finally:
         for model in models:
             await model.close()
+
+
+async def ask_everybody(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
+    """The same for one of several runs, whose models stay open and which are interrupted together."""
+    try:
+        file, study = opened.settings.reference_file, run_.study
+        if file and isinstance(study, Referenced) and study.needs_references and run_.missing_references:
+            run_.adopt_references(read_references(Path(file), study, run_.seats))
+        if run_.looks is None:
+            await _ask_all(run_, opened, build)
+        elif Role.SUBJECT in build:
+            await _ask_until_narrow(run_, run_.looks, opened, build)
+        else:
+            played = {episode.scenario for episode in run_.records.episodes}
+            with narrow(study, {name: each for name, each in study.scenarios.items() if name in played}):
+                await _ask_all(run_, opened, build)
+    except RunStopped:
+        await run_.budget.wait_for_calls()
+        raise
+    finally:
         with contextlib.suppress(RunStopped):
             _note_what_happened(run_, models)
 
@@ -311,6 +321,8 @@ def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:
     manifest = run_.folder.read_manifest()
     manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.usage.items())}
     manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(run_.budget.cost.items())}
+    if run_.budget.shared:
+        manifest["shared"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.shared.items())}
     manifest["seconds"] = run_.journal.measure_seconds()
     taught = {model.name: model.adaptations for model in models if model.adaptations}
     manifest["adaptations"] = manifest.get("adaptations", {}) | taught

@@ -19,7 +19,7 @@ from typing_extensions import Unpack
 from sociable.api.estimation import rehearse_run
 from sociable.api.folders import name_new_folder
 from sociable.api.reports import report, write_document
-from sociable.api.results import load_result
+from sociable.api.results import is_finished, load_result
 from sociable.api.runs import RunOptions, resume, run_settings, score
 from sociable.api.series import is_series, make_folder, read_series, write_series
 from sociable.core.errors import CostLimitReached, InputError, RunFolderError
@@ -32,15 +32,21 @@ from sociable.engine.opening import Watch, make_paths_absolute, open_study, read
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
-from sociable.engine.settings import RoleSettings, RunSettings, add_role_defaults, load_settings, name_pair, strip_endpoint
+from sociable.engine.settings import (
+    SETTINGS_OF_NO_REPLY,
+    RoleSettings,
+    RunSettings,
+    add_role_defaults,
+    load_settings,
+    name_pair,
+    strip_endpoint,
+)
 from sociable.models.limits import Price
 from sociable.reports.estimates import Asked, describe_rehearsal, make_usage_table
 from sociable.reports.tournaments import Pair, Tournament, make_tournament_document, make_tournament_record
 
 _EACH_OWN = frozenset({"benchmark", "model", "opponent", "roles", "options"})
 """Settings that are compared in a way of their own where models are added."""
-_MAY_CHANGE = frozenset({"max_cost", "max_connections", "prices", "base_url"})
-"""Settings on which no reply depends."""
 
 
 def duel(
@@ -166,7 +172,7 @@ def _refuse_differences(before: Plan, asked: RunSettings, benchmark: Benchmark) 
     old, new = next(iter(before.runs.values())), make_paths_absolute(asked)
     if old.benchmark != benchmark.name:
         raise InputError(f"That tournament is one of {old.benchmark}, not of {benchmark.name}.")
-    said = [name for name in new.model_fields_set - _EACH_OWN - _MAY_CHANGE if getattr(old, name) != getattr(new, name)]
+    said = [name for name in new.model_fields_set - _EACH_OWN - SETTINGS_OF_NO_REPLY if getattr(old, name) != getattr(new, name)]
     different = [f"{name} ({getattr(old, name)}, now {getattr(new, name)})" for name in sorted(said)]
     own = [benchmark.parse_options(settings.options) for settings in (old, new)]
     for name in sorted(new.options):
@@ -191,7 +197,7 @@ def _collect_roles(plan: Plan) -> dict[str, Any]:
 def _adopt(before: Plan, pair: tuple[str, str], asked: RunSettings) -> RunSettings:
     """The settings of a tournament for a pair that is added to it."""
     old = next(iter(before.runs.values()))
-    changed = {name: getattr(asked, name) for name in asked.model_fields_set & _MAY_CHANGE}
+    changed = {name: getattr(asked, name) for name in asked.model_fields_set & SETTINGS_OF_NO_REPLY}
     moved = old.model_copy(update={"model": pair[0], "opponent": pair[1], **changed, "roles": {}})
     present = {*Role, *(strip_endpoint(name) for _, name in moved.list_models()), *map(strip_endpoint, moved.raters)}
     roles = {key: role for key, role in {**asked.roles, **_collect_roles(before)}.items() if key in present}
@@ -326,15 +332,6 @@ def require_finished(folder: Path) -> None:
     for name in read_tournament(folder).runs:
         if not is_finished(folder / name):
             raise InputError(f"{folder / name} is not finished. Play what is missing first: sociable resume {folder}")
-
-
-def is_finished(folder: Path) -> bool:
-    """Whether nothing of a run is left to do: every episode was played, judged and scored."""
-    if not (folder / "scores.json").exists():
-        return False
-    run = load_result(folder)
-    played = {(score.scenario, score.repeat) for score in run.scores}
-    return len(played) == run.manifest["episodes"] and not any(score.outcome == "errored" for score in run.scores)
 
 
 def report_tournament(tournament: Tournament, folder: Path, out: Path | None = None) -> tuple[Document, Path]:

@@ -44,6 +44,8 @@ def judge(
     people_at: shared.At = PeopleAt.TERMINAL,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
+    if api.studies.is_study(folder):
+        raise InputError(f"{folder} holds a study. Have its runs judged one by one: name the folder of one.")
     _export_sheet(folder, sample, precision, export)
     if export_words is not None:
         say(f"{api.people.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")

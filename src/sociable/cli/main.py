@@ -17,6 +17,7 @@ from sociable.cli.new import new_app
 from sociable.cli.output import complain, say
 from sociable.cli.review import review
 from sociable.cli.show import list_, show
+from sociable.cli.studies import study
 from sociable.cli.studio import studio
 from sociable.core.errors import Interrupted, RunStopped, SociableError
 
@@ -61,6 +62,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "interview": towns.interview,
     "map": towns.draw_map,
     "review": review,
+    "study": study,
     "studio": studio,
     "status": watching.status,
     "stop": watching.stop,

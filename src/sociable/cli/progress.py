@@ -34,14 +34,15 @@ class DrawnProgress(Progress):
             disable=hidden,
             refresh_per_second=5,
         )
-        self._phases: dict[str, TaskID] = {}
+        self._phases: dict[str, tuple[Counts, TaskID]] = {}
 
     def __call__(self, counts: Counts, budget: Budget) -> None:
         if self.disable or counts.total == 0:
             return
         self._spend.budget = budget
-        if counts.done == 0:
-            self._phases[counts.phase] = self.add_task(counts.phase, total=counts.total, errored=0, said="")
+        if self._phases.get(counts.phase, (None, 0))[0] is not counts:
+            # A run may take a phase several times.
+            self._phases[counts.phase] = counts, self.add_task(counts.phase, total=counts.total, errored=0, said="")
         self._latest = counts
         self._show(counts)
 
@@ -49,7 +50,8 @@ class DrawnProgress(Progress):
         done, words = _measure(counts)
         # What is under way counts for the bar, and for the time that is left.
         said = f"{counts.done:{len(str(counts.total))}}/{counts.total} {words}".rstrip()
-        self.update(self._phases[counts.phase], completed=done, errored=counts.errored, said=said)
+        _, task = self._phases[counts.phase]
+        self.update(task, total=counts.total, completed=done, errored=counts.errored, said=said)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         if self._latest is not None and self._latest.measure_under_way and self._latest.done < self._latest.total:

@@ -10,6 +10,7 @@ import typer
 from sociable import api
 from sociable.cli import options as shared
 from sociable.cli.output import end_if_all_failed, print_summary, print_whole, say, show_report, tell_if_long
+from sociable.cli.studies import show_study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,11 @@ def score(folder: shared.RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
     if api.tournaments.is_tournament(folder):
         api.tournaments.require_finished(folder)
+    runs = api.series.list_folders(folder)
+    if api.studies.is_study(folder):
+        runs = [run for run in runs if api.results.is_finished(run)]
     with tell_if_long("Scoring"):
-        scored = [api.runs.score(run) for run in api.series.list_folders(folder)]
+        scored = [api.runs.score(run) for run in runs]
     show_results(folder, scored)
 
 
@@ -34,6 +38,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
+    if len(folders) == 1 and api.studies.is_study(folders[0]):
+        show_study(folders[0], out=out)
+        return
     if len(folders) == 1 and api.tournaments.is_tournament(folders[0]):
         show_tournament(folders[0], out)
         return
@@ -61,7 +68,12 @@ def compare(
 
 
 def show_results(folder: Path, results: Sequence[RunResult]) -> None:
-    """Writes the report on a run, a series or a tournament, in whose folder the ``results`` are."""
+    """Writes the report on a run, a series, a study or a tournament, in whose folder the ``results`` are."""
+    if api.studies.is_study(folder):
+        for each in results:
+            api.reports.report(each)
+        show_study(folder)
+        return
     if not api.tournaments.is_tournament(folder):
         show_report(results, out=folder / "report.html")
         return

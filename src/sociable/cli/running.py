@@ -14,6 +14,7 @@ from sociable.cli import options as shared
 from sociable.cli.judging import show_cards
 from sociable.cli.output import messages, print_summary, show_progress, show_report
 from sociable.cli.reporting import show_tournament
+from sociable.cli.studies import go_on_with_study
 from sociable.core.errors import InputError
 from sociable.core.form import PeopleAt
 
@@ -90,6 +91,11 @@ def resume(
         with show_progress(folder) as progress:
             cards = api.judges.resume_audit(folder, config=config, max_cost=max_cost, watch=progress)
         show_cards(folder, cards)
+        return
+    if api.studies.is_study(folder):
+        if config:
+            raise InputError(f"{folder} holds a study: change its file, and give that to sociable study; leave --config out.")
+        go_on_with_study(folder, max_cost=max_cost, offline=offline)
         return
     if api.tournaments.is_tournament(folder):
         if config or offline:

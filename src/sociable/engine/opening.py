@@ -25,13 +25,14 @@ from sociable.core.run_folder import RunFolder
 from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.phases import Progress
+from sociable.engine.pool import ModelKey, Pool, take_any_place
 from sociable.engine.ratings import find_rubric
 from sociable.engine.registry import build_seat, find_benchmark
 from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
 from sociable.engine.seating import check_people, list_players, seat_people, share_seat
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
-from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
+from sociable.engine.settings import RunSettings, strip_endpoint
 from sociable.engine.stopping import check_rule, parse_rule, plan_run
 from sociable.engine.study import AnyStudy, Contested, Rated, Referenced, Study
 from sociable.judging.rubric import load_rubric_prompts
@@ -63,18 +64,22 @@ class OpenStudy:
         return wanted and isinstance(study, Referenced) and study.needs_references
 
 
-def open_study(settings: RunSettings, *, build: Collection[Role] = tuple(Role)) -> OpenStudy:
+def open_study(
+    settings: RunSettings, *, build: Collection[Role] = tuple(Role), models: dict[ModelKey, Model] | None = None
+) -> OpenStudy:
     """Benchmark, study and seats of the settings. Raises InputError before anything is spent.
 
-    Only the models of the roles in ``build`` are built, and need a key.
+    Only the models of the roles in ``build`` are built, and need a key; those in ``models`` are there already.
     """
-    opened = _open(settings, find_benchmark(settings.benchmark), build)
+    opened = _open(settings, find_benchmark(settings.benchmark), build, models)
     check_settings(opened)
     return opened
 
 
-def _open(settings: RunSettings, benchmark: Benchmark, build: Collection[Role]) -> OpenStudy:
-    seats = build_seats(settings, benchmark, build=build)
+def _open(
+    settings: RunSettings, benchmark: Benchmark, build: Collection[Role], models: dict[ModelKey, Model] | None = None
+) -> OpenStudy:
+    seats = build_seats(settings, benchmark, build=build, models=models)
     study = benchmark.open(**make_study_options(settings))
     if settings.dataset and study.source == Study.source:
         raise InputError(f"{benchmark.name} reads no file of data: leave --dataset out.")
@@ -104,12 +109,18 @@ def describe_packages() -> dict[str, str]:
     return {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()}
 
 
-def begin_run(settings: RunSettings, path: Path, *, build: Collection[Role] = tuple(Role)) -> tuple[RunFolder, OpenStudy]:
+def begin_run(
+    settings: RunSettings,
+    path: Path,
+    *,
+    build: Collection[Role] = tuple(Role),
+    models: dict[ModelKey, Model] | None = None,
+) -> tuple[RunFolder, OpenStudy]:
     """Checks everything that can be checked before anything is spent, and writes the manifest. The folder is locked.
 
     Only the models of the roles in ``build`` are built, and need a key.
     """
-    opened = open_study(make_paths_absolute(settings), build=build)
+    opened = open_study(make_paths_absolute(settings), build=build, models=models)
     benchmark, study = opened.benchmark, opened.study
     opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
     folder = RunFolder.create(path)
@@ -188,6 +199,7 @@ def reopen_study(
     changed: RunSettings | None = None,
     *,
     build: Collection[Role] = (),
+    models: dict[ModelKey, Model] | None = None,
     references_adopted: bool = True,
     only_read: bool = False,
 ) -> OpenStudy:
@@ -205,7 +217,7 @@ def reopen_study(
             f"{folder.path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two "
             f"are not comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
         )
-    opened = _open(use_kept_inputs(settings, manifest, folder.path), benchmark, build)
+    opened = _open(use_kept_inputs(settings, manifest, folder.path), benchmark, build, models)
     for name, digest in manifest["digests"].items():
         if opened.study.digests.get(name) != digest and not (only_read and name == "prompts"):
             raise RunFolderError(
@@ -226,10 +238,11 @@ def open_run(
     offline: bool = False,
     watch: Watch | None = None,
     people_at: PeopleAt = PeopleAt.TERMINAL,
+    pool: Pool | None = None,
 ) -> Iterator[tuple[Run, list[JournalledModel]]]:
     """A run with everything it needs. Only the seats of the roles in ``build`` are asked through the journal.
 
-    ``offline`` nobody is asked: replies come from the journal or not at all.
+    ``offline`` nobody is asked: replies come from the journal or not at all. In a ``pool`` the run is one of several.
     """
     path, settings = folder.path, opened.settings
     budget = Budget(dict(opened.prices), settings.max_cost)
@@ -240,8 +253,12 @@ def open_run(
             Journal(path / "calls.sqlite", replay_only=offline) as journal,
             _seat_people(people_at, path, opened) as people,
         ):
-            for model, role, usage in journal.sum_usage():
-                budget.book(model, role, usage)
+            for shared in (False, True):
+                for model, role, usage in journal.sum_usage(shared=shared):
+                    budget.book(model, role, usage, shared=shared)
+            if pool:
+                budget.join(pool.budget)
+            calls = pool.share_calls(settings) if pool else None
             persons = JournalledModel(people, journal, budget) if people else None
             models = [persons] if persons else []
 
@@ -250,7 +267,7 @@ def open_run(
                     return seat
                 if persons and seat.name == PERSON:
                     return replace(seat, model=persons)
-                models.append(JournalledModel(seat.model, journal, budget))
+                models.append(JournalledModel(seat.model, journal, budget, calls))
                 seated = replace(seat, model=models[-1])
                 return share_seat(seated, persons, names) if persons else seated
 
@@ -277,6 +294,7 @@ def open_run(
                     rubric=rubric,
                     players=people if names or PERSON in (seat.name for seat in list_players(seats)) else None,
                     looks=plan_run(opened.study, parse_rule(settings.until)) if settings.until else None,
+                    take_place=pool.share_places(settings, path.name) if pool else take_any_place,
                 ),
                 models,
             )
@@ -346,27 +364,35 @@ def _check_rubric(rubric: str, settings: RunSettings, study: AnyStudy) -> None:
         raise InputError(f"{settings.benchmark} is not rated by rubrics; its judges answer questions of its own.")
 
 
-def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collection[Role] = tuple(Role)) -> Seats:
+def build_seats(
+    settings: RunSettings,
+    benchmark: Benchmark,
+    *,
+    build: Collection[Role] = tuple(Role),
+    models: dict[ModelKey, Model] | None = None,
+) -> Seats:
     """The seats, filled. Roles that are not in ``build`` get their names only.
 
-    One model behind one endpoint with one key and one limit is built once, so that its limits are kept by all who use it.
+    One model behind one endpoint with one key and one limit is built once, so that its limits are kept by all who use it: also
+    by other runs, where ``models`` holds those that are there already.
     """
     if settings.opponent and not issubclass(benchmark.load_study_type(), Contested):
         raise InputError(f"In {benchmark.name} no two models meet: leave --opponent out.")
     if build:
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
-    built: dict[tuple[str, RoleSettings], Model] = {}
+    built = {} if models is None else models
 
     def fill_seat(role: Role, name: str) -> Seat:
         own = settings.find_role_settings(role, name)
         if role not in build and not name.startswith("reference/"):
             return Seat(role, strip_endpoint(name), AbsentModel(strip_endpoint(name)), own.sampling)
-        made = build_seat(role, name, settings, benchmark)
-        if made.model is None:
-            return made
         # Sampling goes with each request and is not part of the model.
         endpoint = own.model_copy(update={"temperature": None, "max_tokens": None, "top_p": None, "seed": None})
-        return replace(made, model=built.setdefault((name, endpoint), made.model))
+        key = (name, endpoint, settings.base_url, settings.max_connections)
+        if key in built and name != PERSON:
+            return Seat(role, strip_endpoint(name), built[key], own.sampling)
+        made = build_seat(role, name, settings, benchmark)
+        return made if made.model is None else replace(made, model=built.setdefault(key, made.model))
 
     return Seats(
         subject=fill_seat(Role.SUBJECT, settings.model),

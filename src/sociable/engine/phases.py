@@ -11,6 +11,7 @@ import logging
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -72,8 +73,11 @@ async def run_phase(
     progress: Progress,
     *,
     at_once: int,
+    take_place: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> None:
     """Works on every item, ``at_once`` at a time, and appends the records to ``file``.
+
+    Where several runs share a number of items at once, each item is begun when ``take_place`` gives it a place among them.
 
     An item that fails is recorded as ``failed`` says (None: not at all) and its siblings go on. When the run is
     stopped, no further item is begun, those under way end as far as they can, and what stopped it is raised.
@@ -81,29 +85,40 @@ async def run_phase(
     pending = iter(items)
     progress.changed(progress)
 
-    async def work_through() -> None:
-        for item in pending:
-            if budget.stopped:
-                return
-            reason = ""
-            progress.begun += 1
+    async def work_on(item: T) -> None:
+        reason = ""
+        progress.begun += 1
+        try:
+            record: R | None = await work(item)
+        except RunStopped as stop:
+            budget.stop(stop)
+            return
+        except Exception as error:  # The one boundary where an item's failure is recorded and its siblings go on.
+            reason = str(error) if isinstance(error, SociableError) else _describe_bug(error)
+            if not isinstance(error, SociableError):
+                log.error("unexpected failure", exc_info=error)
+            record = failed(item, reason)
+        if record is not None:
             try:
-                record: R | None = await work(item)
-            except RunStopped as stop:
-                budget.stop(stop)
+                file.append(record)
+            except StorageFailure as failure:
+                budget.stop(failure)
                 return
-            except Exception as error:  # The one boundary where an item's failure is recorded and its siblings go on.
-                reason = str(error) if isinstance(error, SociableError) else _describe_bug(error)
-                if not isinstance(error, SociableError):
-                    log.error("unexpected failure", exc_info=error)
-                record = failed(item, reason)
-            if record is not None:
+        progress.count(reason)
+
+    async def work_through() -> None:
+        while not budget.stopped:
+            async with take_place():
+                # Only then is an item taken out: those that wait hold nothing in memory.
                 try:
-                    file.append(record)
-                except StorageFailure as failure:
-                    budget.stop(failure)
+                    item = next(pending)
+                except StopIteration:
                     return
-            progress.count(reason)
+                if budget.stopped:
+                    return
+                await work_on(item)
+            # Agents that ask nobody must not keep the calls of other runs waiting.
+            await asyncio.sleep(0)
 
     await asyncio.gather(*(work_through() for _ in range(max(1, at_once))))
     budget.check()

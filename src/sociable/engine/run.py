@@ -17,6 +17,7 @@ from sociable.agents.people.person import People
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
+from sociable.engine.pool import EPISODES, TakePlace, take_any_place
 from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
 from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
@@ -25,9 +26,6 @@ from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, Meas
 from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
 from sociable.models.journal import Journal
 from sociable.models.limits import Budget
-
-EPISODES = "episodes"
-"""The name of the phase in which scenarios are played."""
 
 JUDGMENTS = "judgments"
 """The name of the phase in which judges give their opinions."""
@@ -54,6 +52,7 @@ class Run:
     """The looks of a run that ends by rule."""
     players: People | None = None
     """The people who take part in episodes; None where nobody does."""
+    take_place: TakePlace = take_any_place
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
     counts: Progress | None = None
@@ -224,7 +223,16 @@ class Run:
         progress = self.counts = Progress(name, count, changed=self.progress, failures=self.failures, earlier=earlier)
         if name == EPISODES and isinstance(self.study, TakesLong):
             progress.measure_under_way = self.study.measure_under_way
-        await run_phase(items, work, failed, file, self.budget, progress, at_once=self.at_once)
+        await run_phase(
+            items,
+            work,
+            failed,
+            file,
+            self.budget,
+            progress,
+            at_once=self.at_once,
+            take_place=partial(self.take_place, name),
+        )
 
     def _begin(self, phase: str, total: int) -> Progress:
         progress = self.counts = Progress(phase, total, changed=self.progress, failures=self.failures)

@@ -125,7 +125,11 @@ def make_folder_name(model: str) -> str:
 
 def name_pair(first: str, second: str, taken: Collection[str]) -> str:
     """A folder's name for the run of two models, none of those ``taken``: names that differ in punctuation only make one name."""
-    name = f"{make_folder_name(first)}--{make_folder_name(second)}"
+    return make_unique(f"{make_folder_name(first)}--{make_folder_name(second)}", taken)
+
+
+def make_unique(name: str, taken: Collection[str]) -> str:
+    """The name, with a number behind it where it is ``taken``."""
     return next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in taken)
 
 
@@ -192,6 +196,40 @@ def change_settings(settings: RunSettings, **changes: Any) -> RunSettings:
     """``settings`` with those ``changes`` that are not None. Raises InputError."""
     given = {name: value for name, value in changes.items() if value is not None}
     return _validate(settings.model_dump() | given, None, given)
+
+
+SETTINGS_OF_NO_REPLY = frozenset({"max_cost", "max_connections", "prices", "base_url"})
+"""Settings of a run on which no reply depends."""
+_TRANSPORT = frozenset({"base_url", "key_variable", "timeout_seconds", "attempts", "requests_per_minute"})
+"""The same of a role."""
+
+
+def describe_replies(settings: RunSettings) -> dict[str, Any]:
+    """The settings on which replies depend, as JSON: two runs of which they are the same are one."""
+    described = settings.model_dump(mode="json", exclude=set(SETTINGS_OF_NO_REPLY))
+    for name, value in described.items():
+        if name in _NAMES_OF_MODELS and value:
+            described[name] = strip_endpoint(value) if isinstance(value, str) else list(map(strip_endpoint, value))
+    described["roles"] = {
+        key: {name: value for name, value in role.items() if name not in _TRANSPORT} for key, role in described["roles"].items()
+    }
+    return described
+
+
+def change_transport(settings: RunSettings, other: RunSettings) -> RunSettings:
+    """``settings`` with what ``other`` says of addresses, keys, prices and limits: of anything on which no reply depends."""
+    addresses = {strip_endpoint(name): name for name in (*(name for _, name in other.list_models()), *other.raters)}
+    changed: dict[str, Any] = {name: getattr(other, name) for name in SETTINGS_OF_NO_REPLY}
+    for field in _NAMES_OF_MODELS:
+        if named := getattr(settings, field):
+            names = [addresses.get(strip_endpoint(name), name) for name in ([named] if isinstance(named, str) else named)]
+            changed[field] = names[0] if isinstance(named, str) else tuple(names)
+    said = {key: {name: getattr(role, name) for name in _TRANSPORT} for key, role in other.roles.items()}
+    changed["roles"] = {key: role.model_copy(update=said.get(key, {})) for key, role in settings.roles.items()}
+    return settings.model_copy(update=changed)
+
+
+_NAMES_OF_MODELS = ("model", "partner", "opponent", "judges", "raters", "reference")
 
 
 def _validate(values: dict[str, Any], file: Path | None, given: Mapping[str, Any]) -> RunSettings:

@@ -121,13 +121,18 @@ class Study(ABC, Generic[S, E, R, M]):
         self.source, self.notes = loaded.source, [*loaded.notes, *remarks]
         self.digests = {"dataset": loaded.digest, **{name: other.digest for name, other in others.items()}}
 
+    @classmethod
+    def list_unasked(cls) -> dict[Role, str]:
+        """All roles that nothing is asked of, and why."""
+        nothing_judged = {} if issubclass(cls, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
+        return nothing_judged | dict(cls.unasked)
+
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
         asked = {*roles, *([Role.JUDGE] if judges else []), *([Role.REFERENCE] if references else [])}
         if isinstance(self, Contested) and Role.OPPONENT not in asked:
             raise InputError(f"In {benchmark} two models meet: name the other one with --opponent MODEL.")
-        nothing_judged = {} if isinstance(self, Judged) else {Role.JUDGE: "{benchmark} has nothing that is judged"}
-        for role, why in (nothing_judged | dict(self.unasked)).items():
+        for role, why in self.list_unasked().items():
             if role in asked:
                 options = {Role.REFERENCE: "--reference and --reference-file"}.get(role, f"--{role}")
                 raise InputError(f"{why.format(benchmark=benchmark)}: leave {options} out.")

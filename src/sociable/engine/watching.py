@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 from sociable.core.records import EpisodeStatus, Estimate, Score
 from sociable.engine.opening import OpenStudy, describe_roles, find_prices, read_settings
-from sociable.engine.run import EPISODES, JUDGMENTS, Run
+from sociable.engine.pool import EPISODES
+from sociable.engine.run import JUDGMENTS, Run
 from sociable.engine.seats import Role
 from sociable.engine.settings import change_settings
 from sociable.engine.status import POINTS, SECONDS_BETWEEN_LOOKS, StatusKeeper

@@ -57,10 +57,10 @@ class AdaptiveLimit:
     era: int = 0
     """Counts the trials. A call says with ``note_reply`` and ``note_trouble`` in which it was begun."""
     _under_way: int = 0
-    _waiting: list[tuple[int, int, asyncio.Future[None]]] = field(default_factory=list)
-    """A heap: the item's rank, the call's number, what it waits for."""
-    _ranks: dict[str, int] = field(default_factory=dict)
-    """By item, the order in which they asked first."""
+    _waiting: list[tuple[int, int, asyncio.Future[None], str]] = field(default_factory=list)
+    """A heap: the item's rank, the call's number, what it waits for, the run it belongs to."""
+    _ranks: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By run and item, the order in which they asked first."""
     _numbers: Iterator[int] = field(default_factory=itertools.count)
     _is_cold: bool = True
     _trial: _Trial = field(default_factory=_Trial)
@@ -76,22 +76,22 @@ class AdaptiveLimit:
     """The number that additive increase goes back to after trouble."""
 
     @contextlib.asynccontextmanager
-    async def take_place(self, item: str) -> AsyncIterator[None]:
-        """One place among those at once."""
-        rank = self._ranks.setdefault(item, len(self._ranks))
+    async def take_place(self, item: str, run: str = "") -> AsyncIterator[None]:
+        """One place among those at once. Several runs may share the limit: each names itself as ``run``."""
+        rank = self._ranks.setdefault((run, item), len(self._ranks))
         if self._under_way < self.level and not self._waiting:
             self._under_way += 1
         else:
-            await self._wait_for_place(rank)
+            await self._wait_for_place(rank, run)
         try:
             yield
         finally:
             self._under_way -= 1
             self._hand_out()
 
-    async def _wait_for_place(self, rank: int) -> None:
+    async def _wait_for_place(self, rank: int, run: str) -> None:
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._waiting, (rank, next(self._numbers), place))
+        heapq.heappush(self._waiting, (rank, next(self._numbers), place, run))
         try:
             await place
         except asyncio.CancelledError:
@@ -101,17 +101,18 @@ class AdaptiveLimit:
                 self._hand_out()
             raise
 
-    def turn_away(self, reason: Exception) -> None:
-        """Raises ``reason`` for all who wait for a place; calls under way go on."""
-        while self._waiting:
-            _, _, place = heapq.heappop(self._waiting)
+    def turn_away(self, reason: Exception, run: str | None = None) -> None:
+        """Raises ``reason`` for all who wait for a place, or those of one ``run``; calls under way go on."""
+        turned = [waiting for waiting in self._waiting if run in (None, waiting[3])]
+        self._waiting = sorted(set(self._waiting) - set(turned))
+        for _, _, place, _ in turned:
             if not place.done():
                 place.set_exception(reason)
 
     def _hand_out(self) -> None:
         """Gives free places to those who are next."""
         while self._waiting and self._under_way < self.level:
-            _, _, place = heapq.heappop(self._waiting)
+            _, _, place, _ = heapq.heappop(self._waiting)
             if not place.done():
                 self._under_way += 1
                 place.set_result(None)

@@ -13,9 +13,9 @@ import json
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,16 +32,22 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
     key BLOB PRIMARY KEY, item TEXT NOT NULL, role TEXT NOT NULL, participant TEXT NOT NULL, model TEXT NOT NULL,
     request TEXT NOT NULL, reply TEXT NOT NULL, thinking TEXT NOT NULL, finish TEXT NOT NULL,
-    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, seconds REAL NOT NULL, first_token_seconds REAL
+    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, seconds REAL NOT NULL, first_token_seconds REAL,
+    bought_by TEXT
 )
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS calls_by_item ON calls (item)"
 """The calls of one episode are found among millions."""
-_LATER_COLUMN = "first_token_seconds"
-"""Missing in journals of version 0.1."""
-_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_LATER_COLUMNS = {"first_token_seconds": "REAL", "bought_by": "TEXT"}
+"""Columns that older journals lack. ``bought_by`` names the run of a study that paid for the reply, where it was another."""
+_COLUMNS = (
+    "key, item, role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds, "
+    "first_token_seconds, bought_by"
+)
+_INSERT = f"INSERT OR REPLACE INTO calls ({_COLUMNS}) VALUES ({', '.join('?' * 14)})"  # noqa: S608
+_OF_A_REPLY = "reply, thinking, finish, input_tokens, output_tokens"
 
-_Row = tuple[bytes, str, str, str, str, str, str, str, str, int, int, float, float | None]
+_Row = tuple[bytes, str, str, str, str, str, str, str, str, int, int, float, float | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ class Journal(AbstractContextManager["Journal"]):
         self._database, self._reader = _open_recording(path) if replay_only else _open(path)
         try:
             self._empty = not self._select("SELECT 1 FROM calls LIMIT 1")
-            self._has_first_tokens = _LATER_COLUMN in _list_columns(self._reader)
+            self._columns = _list_columns(self._reader)
         except RunFolderError:
             self._disconnect()
             raise
@@ -82,15 +88,20 @@ class Journal(AbstractContextManager["Journal"]):
         if self._empty:
             # A new journal cannot hold a key of this process: scopes never repeat one.
             return None
-        rows = self._select("SELECT reply, thinking, finish, input_tokens, output_tokens FROM calls WHERE key = ?", key)
+        rows = self._select(f"SELECT {_OF_A_REPLY} FROM calls WHERE key = ?", key)  # noqa: S608
         return _make_reply(*rows[0]) if rows else None
 
-    async def store(self, key: bytes, request: Request, body: bytes, model: str, reply: Reply, seconds: float) -> None:
-        """Returns when the reply is durable. ``seconds`` is the time it took where it does not say. Raises StorageFailure."""
+    async def store(
+        self, key: bytes, request: Request, body: bytes, model: str, reply: Reply, seconds: float, bought_by: str | None = None
+    ) -> None:
+        """Returns when the reply is durable. ``seconds`` is the time it took where it does not say. Raises StorageFailure.
+
+        ``bought_by`` names the other run of a study that paid for it.
+        """
         scope, timing = request.scope, reply.timing or Timing(seconds)
         row = (
             key, scope.item, scope.role, scope.participant, model, body.decode(), reply.text, reply.thinking,
-            reply.finish.value, reply.usage.input_tokens, reply.usage.output_tokens, timing.whole, timing.first_token,
+            reply.finish.value, reply.usage.input_tokens, reply.usage.output_tokens, timing.whole, timing.first_token, bought_by,
         )  # fmt: skip
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
@@ -127,11 +138,29 @@ class Journal(AbstractContextManager["Journal"]):
         with self._database:
             self._database.executemany(_INSERT, rows)
 
-    def sum_usage(self) -> Iterator[tuple[str, str, Usage]]:
-        """(model, role, usage) of everything in the journal, added up."""
-        rows = self._select("SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls GROUP BY model, role")
-        for model, role, calls, asked, answered in rows:
+    def sum_usage(self, *, shared: bool | None = None) -> Iterator[tuple[str, str, Usage]]:
+        """(model, role, usage) of everything in the journal, added up; or of what another run bought, or did not."""
+        condition = "" if shared is None else f"WHERE {self._is_shared} = {int(shared)}"
+        sums = "SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls"
+        for model, role, calls, asked, answered in self._select(f"{sums} {condition} GROUP BY model, role"):
             yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
+
+    def list_keys(self, roles: Collection[str]) -> Iterator[tuple[bytes, bool]]:
+        """(key, whether another run had bought it) of all calls of these roles."""
+        places = ", ".join("?" * len(roles))
+        rows = self._select(f"SELECT key, {self._is_shared} FROM calls WHERE role IN ({places})", *roles)  # noqa: S608
+        return ((key, bool(shared)) for key, shared in rows)
+
+    @property
+    def _is_shared(self) -> str:
+        """The condition in SQL that another run had bought a call."""
+        return "(bought_by IS NOT NULL)" if "bought_by" in self._columns else "0"
+
+    def find_timed(self, key: bytes) -> Reply | None:
+        """As ``find``, with the seconds that it took."""
+        first_token = "first_token_seconds" if "first_token_seconds" in self._columns else "NULL"
+        rows = self._select(f"SELECT {_OF_A_REPLY}, seconds, {first_token} FROM calls WHERE key = ?", key)  # noqa: S608
+        return replace(_make_reply(*rows[0][:5]), timing=Timing(*rows[0][5:])) if rows else None
 
     def sum_seconds(self) -> Iterator[tuple[str, str, float]]:
         """(model, role, seconds of its calls together)."""
@@ -143,7 +172,7 @@ class Journal(AbstractContextManager["Journal"]):
         The last two are there if the models told when their first tokens came.
         """
         took: dict[str, list[tuple[float, float | None, int]]] = defaultdict(list)
-        first_token = _LATER_COLUMN if self._has_first_tokens else "NULL"
+        first_token = "first_token_seconds" if "first_token_seconds" in self._columns else "NULL"
         for role, *call in self._select(f"SELECT role, seconds, {first_token}, output_tokens FROM calls ORDER BY seconds"):  # noqa: S608
             took[role].append(tuple(call))
         return {role: _sum_up(calls) for role, calls in took.items()}
@@ -153,7 +182,7 @@ class Journal(AbstractContextManager["Journal"]):
         yield from self._read_calls("WHERE item = ? ORDER BY length(request)", item)
 
     def _read_calls(self, which: str, *values: object) -> Iterator[Call]:
-        columns = "item, role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds"
+        columns = f"item, role, participant, model, request, {_OF_A_REPLY}, seconds"
         rows = self._select(f"SELECT {columns} FROM calls {which}", *values)  # noqa: S608 - conditions are our own
         for item, role, participant, model, request, *reply, seconds in rows:
             yield Call(item, role, participant, model, json.loads(request), _make_reply(*reply), seconds)
@@ -229,8 +258,8 @@ def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
         database = _connect(path)
         for command in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", _SCHEMA, _INDEX):
             database.execute(command)
-        if _LATER_COLUMN not in _list_columns(database):
-            database.execute(f"ALTER TABLE calls ADD COLUMN {_LATER_COLUMN} REAL")
+        for column in _LATER_COLUMNS.keys() - _list_columns(database):
+            database.execute(f"ALTER TABLE calls ADD COLUMN {column} {_LATER_COLUMNS[column]}")
         return database, _connect(path)
     except sqlite3.DatabaseError as error:
         if database is not None:
@@ -246,8 +275,8 @@ def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]
         raise RunFolderError(f"{path}: no such file, so there is nothing to replay.")
     ways, log = ["mode=ro"], path.with_name(f"{path.name}-wal")
     if not log.exists() or log.stat().st_size == 0:
-        # In a folder where it cannot make a write-ahead log, SQLite must be told that none is needed.
-        ways.append("mode=ro&immutable=1")
+        # SQLite would make a write-ahead log, and leave it behind, or fail where it cannot: it must be told that none is needed.
+        ways.insert(0, "mode=ro&immutable=1")
     for way in ways:
         database = _connect(f"{path.absolute().as_uri()}?{way}", uri=True)
         try:
@@ -268,19 +297,71 @@ def _make_reply(text: str, thinking: str, finish: str, input_tokens: int, output
     return Reply(text, usage, FinishReason(finish), thinking)
 
 
-class JournalledModel:
-    """A model whose replies are bought once and kept, within a budget."""
+SHARED_ROLES = frozenset({"partner", "judge", "reference"})
+"""The roles whose calls two runs may have in common. The models under test, subject and opponent, speak for themselves."""
 
-    def __init__(self, model: Model, journal: Journal, budget: Budget) -> None:
+
+class SharedCalls:
+    """The replies that several runs may have in common, found in the journals of all of them.
+
+    Runs share a call that has the same key in each: the same request, of the same episode, role and participant.
+    """
+
+    def __init__(self) -> None:
+        self._journals: dict[bytes, Path] = {}
+        self._under_way: dict[bytes, asyncio.Event] = {}
+
+    def add(self, path: Path) -> None:
+        """Takes note of what a run's journal holds already. Raises RunFolderError."""
+        with Journal(path, replay_only=True) as journal:
+            for key, shared in journal.list_keys(SHARED_ROLES):
+                # Of several that have it, the one that bought it.
+                if not shared or key not in self._journals:
+                    self._journals[key] = path
+
+    def note(self, key: bytes, path: Path) -> None:
+        self._journals[key] = path
+
+    def find(self, key: bytes) -> tuple[Reply, str] | None:
+        """(the reply that a run has bought, the name of that run's folder). Raises RunFolderError."""
+        path = self._journals.get(key)
+        if path is None:
+            return None
+        with Journal(path, replay_only=True) as journal:
+            reply = journal.find_timed(key)
+        return (reply, path.parent.name) if reply else None
+
+    @asynccontextmanager
+    async def hold(self, key: bytes) -> AsyncIterator[None]:
+        """Only one run at a time asks for this call; the others wait, and find its reply."""
+        while before := self._under_way.get(key):
+            await before.wait()
+        done = self._under_way[key] = asyncio.Event()
+        try:
+            yield
+        finally:
+            del self._under_way[key]
+            done.set()
+
+
+class JournalledModel:
+    """A model whose replies are bought once and kept, within a budget.
+
+    What the other runs of a study have bought already, or are buying, is taken from them where calls are ``shared``.
+    """
+
+    def __init__(self, model: Model, journal: Journal, budget: Budget, shared: SharedCalls | None = None) -> None:
         self.name = model.name
         self._model = model
         self._journal = journal
         self._budget = budget
+        self._shared = shared
+        self._run = str(journal.path)
         self.only_recorded = False
         """Whether nothing is bought: a call that the journal does not hold is then a RunFailure."""
         self._limit: AdaptiveLimit | None = getattr(model, "limit", None)
         if self._limit:
-            budget.when_stopped.append(self._limit.turn_away)
+            budget.when_stopped.append(partial(self._limit.turn_away, run=self._run))
 
     @property
     def adaptations(self) -> list[str]:
@@ -299,16 +380,32 @@ class JournalledModel:
         if reply is None:
             if self._journal.replay_only or self.only_recorded:
                 raise RunFailure(f"The journal {self._journal.path} holds no reply to this call of {request.scope.name}.")
-            reply = await self._buy(request, key, body)
+            if self._shared is not None and request.scope.role in SHARED_ROLES:
+                reply = await self._share(self._shared, request, key, body)
+            else:
+                reply = await self._buy(request, key, body)
         request.scope.usage += reply.usage
         return reply
+
+    async def _share(self, shared: SharedCalls, request: Request, key: bytes, body: bytes) -> Reply:
+        """The reply that another run has, copied into this one's journal; or bought for all of them."""
+        async with shared.hold(key):
+            if (found := shared.find(key)) is None:
+                reply = await self._buy(request, key, body)
+                shared.note(key, self._journal.path)
+                return reply
+            reply, bought_by = found
+            self._budget.check()
+            await self._journal.store(key, request, body, self.name, reply, 0.0, bought_by)
+            self._budget.book(self.name, request.scope.role, reply.usage, shared=True)
+            return reply
 
     async def _buy(self, request: Request, key: bytes, body: bytes) -> Reply:
         reserve = await self._budget.admit(self.name, request)
         try:
             # The place is kept until the reply is durable: whenever the process dies, no more calls are lost than are made
             # at once, however slow the disk is.
-            async with self._limit.take_place(request.scope.item) if self._limit else nullcontext():
+            async with self._limit.take_place(request.scope.item, self._run) if self._limit else nullcontext():
                 started = time.perf_counter()
                 asking = self._model.generate(replace(request, key=key.hex()))
                 abandonable = getattr(self._model, "abandonable", False)

@@ -79,6 +79,10 @@ class Budget:
     """Called with the reason when the run is stopped: by those who hold calls back that were admitted and not yet made."""
     stopped: RunStopped | None = None
     """The error that ended the run, if ``stop`` was called: the first reason holds."""
+    shared: dict[str, Usage] = field(default_factory=dict)
+    """The part of the usage by role that another run of a study bought, and that cost nothing here."""
+    whole: Budget | None = None
+    """The budget of several runs together, of which this is one run's part."""
     _reserved: float = 0.0
     _under_way: int = 0
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
@@ -92,6 +96,16 @@ class Budget:
             self._stopping.set()
             for tell in self.when_stopped:
                 tell(reason)
+
+    def join(self, whole: Budget) -> None:
+        """Makes this one run's part of a budget for several: what is bought from now on counts there too.
+
+        A part that is stopped stops alone; when the whole is stopped, so are its parts.
+        """
+        self.whole = whole
+        whole.when_stopped.append(self.stop)
+        if whole.stopped:
+            self.stop(whole.stopped)
 
     def interrupt(self) -> None:
         self.stop(Interrupted("Interrupted."))
@@ -120,8 +134,21 @@ class Budget:
 
     async def admit(self, model: str, request: Request) -> float:
         """The reserve in US dollars, to settle with. Raises RunStopped."""
-        self.check()
         reserve = self._bound_cost(model, request)
+        await self._reserve(reserve, model)
+        if self.whole is not None:
+            try:
+                await self.whole._reserve(reserve, model)
+            except RunStopped:
+                self._release(reserve)
+                raise
+            if self.stopped is not None:
+                self.settle(reserve)
+                raise self.stopped
+        return reserve
+
+    async def _reserve(self, reserve: float, model: str) -> None:
+        self.check()
         while self.limit is not None and self.spent + self._reserved + reserve > self.limit:
             if self._under_way == 0:
                 self.stop(
@@ -136,25 +163,43 @@ class Budget:
             self.check()
         self._reserved += reserve
         self._under_way += 1
-        return reserve
+
+    async def wait_for_calls(self) -> None:
+        """Returns when no call is under way: some may outlive the episode that asked for several at once and was stopped."""
+        while self._under_way:
+            self._settled.clear()
+            await self._settled.wait()
 
     def settle(self, reserve: float) -> None:
         """Gives up the reserve of a call that is over, paid or failed."""
+        self._release(reserve)
+        if self.whole is not None:
+            self.whole._release(reserve)
+
+    def _release(self, reserve: float) -> None:
         self._reserved -= reserve
         self._under_way -= 1
         self._settled.set()
 
-    def book(self, model: str, role: str, usage: Usage) -> None:
-        """Adds what was bought to the usage and the cost of a role."""
+    def book(self, model: str, role: str, usage: Usage, *, shared: bool = False) -> None:
+        """Adds a call to the usage and the cost of a role, and to what was spent, unless it is ``shared``: paid for elsewhere."""
         self.usage[role] = self.usage.get(role, Usage()) + usage
-        if price := self.prices.get(model):
-            self.spent += price.compute_cost(usage)
-            self.cost[role] = self.cost.get(role, 0.0) + price.compute_cost(usage)
+        price = self.prices.get(model)
+        cost = price.compute_cost(usage) if price else 0.0
+        if price:
+            self.cost[role] = self.cost.get(role, 0.0) + cost
+        if shared:
+            self.shared[role] = self.shared.get(role, Usage()) + usage
+            return
+        self.spent += cost
+        if self.whole is not None:
+            self.whole.book(model, role, usage)
 
     def _bound_cost(self, model: str, request: Request) -> float:
         """The most a call can cost, in US dollars; 0 where nothing depends on it."""
         price = self.prices.get(model)
-        if price is None or self.limit is None:
+        limits = (self.limit, self.whole.limit if self.whole else None)
+        if price is None or limits == (None, None):
             return 0.0
         asked = sum(len(message["content"].encode("utf-8", "replace")) + 16 for message in request.messages)
         tokens = math.ceil(asked / FEWEST_CHARACTERS_PER_TOKEN)

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sociable
 from sociable.benchmarks.hsii.cot.benchmark import BENCHMARK
 from sociable.benchmarks.hsii.cot.metrics import PlayedPair, estimate_solved_by_cycle, make_metrics
 from sociable.benchmarks.hsii.cot.protocol import find_drawbacks, load_cot_prompts, run_pair
-from sociable.benchmarks.hsii.cot.records import CoTEpisode, Cycle, End, Pair
+from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, End, Pair
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.published import TABLE_1, TABLE_2
 from sociable.core.errors import InputError
@@ -241,6 +243,12 @@ def test_an_errored_pair_has_no_score(case: Case) -> None:
     for design in ("none", "states"):
         scores = score_episode(Pair(case=case, design=design), errored, 10)
         assert {score.outcome for score in scores} == {Outcome.ERRORED}
+
+
+def test_a_run_over_pairs_without_chain_of_thought_has_a_report(tmp_path: Path) -> None:
+    pairs = [name for name, pair in sociable.load_study("hsii-cot").scenarios.items() if pair.design == NO_DESIGN]
+    run = sociable.run("hsii-cot", "reference/silent", scenarios=pairs[:1], out=tmp_path / "run")
+    assert sociable.report(run).exists()
 
 
 def test_table_2_repeats_r2_of_table_1() -> None:

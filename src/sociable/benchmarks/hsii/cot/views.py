@@ -126,7 +126,9 @@ def _make_baseline_table(runs: Sequence[Run]) -> Table:
     pairs = [pair for pair in runs[0].study.scenarios.values() if pair.design != NO_DESIGN]
     sizes = [len(pair.characters) for pair in pairs]
     # In a random order the right one of N comes in place (N + 1) / 2 on average; drawn anew each time, after N draws.
-    baselines = {"an enumerator, in random order": fmean((size + 1) / 2 for size in sizes), "blind guessing": fmean(sizes)}
+    baselines = {}
+    if sizes:
+        baselines = {"an enumerator, in random order": fmean((size + 1) / 2 for size in sizes), "blind guessing": fmean(sizes)}
     metrics = runs[0].study.metrics.select_named("cot_complexity")
     rows = [Row([run.label, *format_metric_cells(run, metrics)], emphasis=True) for run in runs]
     rows += [Row([f"{name} (expected)", format_figure(value, 2)]) for name, value in baselines.items()]
