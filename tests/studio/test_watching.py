@@ -293,3 +293,57 @@ def test_nothing_outside_the_folder_is_watched(studio: Asked, tmp_path: Path) ->
     assert not (outside / CONTROL_FILE).exists()
     for path in ("/watch", "/begin", "/events/watch"):
         assert studio.get(path, owner=False).status == 401
+
+
+STUDY = """
+models = ["reference/oracle", "reference/random"]
+benchmarks = ["hsii"]
+limit = 2
+
+[hsii]
+stages = [1]
+"""
+
+
+def test_a_study_is_begun_from_a_file_and_ranked(watched: Asked, open_page: Callable[..., Page], tmp_path: Path) -> None:
+    (tmp_path / "agents.toml").write_text(STUDY)
+    (tmp_path / "other.toml").write_text('model = "reference/oracle"')
+    assert re.findall(r"file=([^\"]*)", watched.get("/studies").text) == ["agents.toml"]
+    told = watched.get("/studies/begin?file=agents.toml")
+    assert "2 runs, 16 episodes" in told.text
+    assert not (tmp_path / "agents").exists(), "it has only been estimated"
+
+    begun = watched.post("/studies/begin?file=agents.toml", {"max_cost": ""})
+    assert begun.headers["location"] == "/watch/run?run=agents&said=begun"
+    assert "starting" in watched.get("/watch/run?run=agents").text
+    again = watched.post("/studies/begin?file=agents.toml", {"max_cost": ""})
+    assert (again.status, "at work already" in again.text) == (400, True)
+    status = wait_for(tmp_path / "agents", lambda status: status.state is State.FINISHED)
+    assert (status.phase, status.done) == ("runs", 2)
+
+    for name, title in (("agents", "agents"), ("", "all runs")):
+        page = open_page(watched, "/studies")
+        page.get_by_role("button", name=re.compile(f"(Write it anew|Write the leaderboard): {title}")).click()
+        page.wait_for_url("**/leaderboard**")
+        assert "reference/oracle" in page.locator("body").inner_text()
+        assert watched.get(make_link("/leaderboard", run=name)).headers["content-security-policy"].startswith("sandbox;")
+    assert "2 of 2" in watched.get("/studies").text
+
+
+def test_a_wrong_study_is_refused_with_its_line(
+    watched: Asked, open_page: Callable[..., Page], assert_accessible: Callable[[Page], None], tmp_path: Path
+) -> None:
+    inside, outside = tmp_path / "<b>.toml", tmp_path.parent / "outside.toml"
+    inside.write_text(STUDY.replace("reference/random", HOSTILE[1].replace('"', "'")))
+    outside.write_text(STUDY)
+    (tmp_path / "link.toml").symlink_to(outside)
+    for path in ("/studies", make_link("/studies/begin", file=inside.name)):
+        for width, dark in ((320, True), (1280, False)):
+            page = open_page(watched, path, width=width, dark=dark)
+            assert_accessible(page)
+            assert page.evaluate("[window.broken, document.images.length]") == [None, 0]
+    refused = watched.get(make_link("/studies/begin", file=inside.name))
+    assert (refused.status, "line 2" in refused.text) == (400, True)
+    for name in ("link.toml", "../outside.toml", str(outside), "nothing.toml", ""):
+        assert watched.get(make_link("/studies/begin", file=name)).status == 404
+        assert watched.post(make_link("/studies/begin", file=name), {}).status == 404

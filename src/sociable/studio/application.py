@@ -18,12 +18,12 @@ from starlette.types import ASGIApp
 from sociable.core.errors import SociableError
 from sociable.studio.index import Index
 from sociable.studio.indexing import Indexer
-from sociable.studio.pages import begin, episode, episodes, runs, watch
+from sociable.studio.pages import begin, episode, episodes, runs, studies, watch
 from sociable.studio.rendering import render_problem
 from sociable.studio.security import Access, Guard
 from sociable.studio.shared import Shared
 
-PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, watch, begin)
+PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, watch, begin, studies)
 """Modules with ``ROUTES``; a page is added by its module, and by its name in ``rendering.NAVIGATION`` where it has one."""
 
 LARGEST_FORM_BYTES = 1024 * 1024

@@ -10,9 +10,10 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sociable.api.watching import find_status
+from sociable.api.processes import is_starting
+from sociable.api.watching import find_status, list_statuses
 from sociable.core.run_folder import SERIES_FILE
-from sociable.engine.status import State
+from sociable.engine.status import State, Status
 
 DEEPEST = 4
 """Levels of folders below the studio's in which runs are looked for."""
@@ -49,9 +50,15 @@ def find_folder(request: Request, parameter: str = "run") -> Path:
 def find_work(request: Request, parameter: str = "run") -> Path:
     """The folder of a run, an audit or several runs that an address names. Raises HTTPException as ``find_folder`` does."""
     path = _find_below(request, parameter)
-    if path is None or find_status(path).state is State.NO_RUN:
+    if path is None or (find_status(path).state is State.NO_RUN and not is_starting(path)):
         raise _make_not_found(request, parameter)
     return path
+
+
+def list_works(folder: Path) -> list[tuple[Path, Status]]:
+    """All runs and audits below ``folder`` that stand alone, and all folders of several runs, with how far they are."""
+    found = dict(list_statuses([folder]))
+    return [(path, status) for path, status in found.items() if path == folder or path.parent not in found]
 
 
 def _find_below(request: Request, parameter: str) -> Path | None:

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse
 from sociable.core.view import format_with_interval
 from sociable.render.html import make_environment, make_identifiers
 
-NAVIGATION = (("Runs", "/"), ("Watch", "/watch"), ("Episodes", "/episodes"))
+NAVIGATION = (("Runs", "/"), ("Watch", "/watch"), ("Studies", "/studies"), ("Episodes", "/episodes"))
 """The pages that every owner's page leads to, by name."""
 
 

@@ -21,7 +21,7 @@ from sociable.engine.settings import RunSettings, strip_endpoint
 from sociable.engine.status import State, Status
 from sociable.reports.estimates import format_seconds
 from sociable.studio.events import stream_changes
-from sociable.studio.folders import find_work, name_run
+from sociable.studio.folders import find_work, list_works, name_run
 from sociable.studio.narrowing import draw_narrowing
 from sociable.studio.rendering import make_link, render, show_page
 from sociable.studio.security import hide_credentials
@@ -97,7 +97,8 @@ class Watched:
                 return ""
 
 
-def _watch(folder: Path, path: Path, status: Status | None = None) -> Watched:
+def watch(folder: Path, path: Path, status: Status | None = None) -> Watched:
+    """How far whatever is in ``path`` is."""
     return Watched(name_run(folder, path), status or watching.find_status(path), processes.is_starting(path))
 
 
@@ -114,9 +115,7 @@ def follow_watched(request: Request) -> Response:
 
 
 def _list_watched(folder: Path) -> dict[str, Any]:
-    found = dict(watching.list_statuses([folder]))
-    # What belongs to a series stands on its page.
-    watched = [_watch(folder, path, status) for path, status in found.items() if not _is_part(path, found)]
+    watched = [watch(folder, path, status) for path, status in list_works(folder)]
     watched.sort(key=lambda each: each.status.updated.timestamp() if each.status.updated else 0.0, reverse=True)
     ended = [each for each in watched if each.has_ended_early]
     return {
@@ -126,10 +125,6 @@ def _list_watched(folder: Path) -> dict[str, Any]:
         "left_out": max(0, len(ended) - MOST_ROWS),
         "finished": sum(each.status.state is State.FINISHED for each in watched),
     }
-
-
-def _is_part(path: Path, found: Mapping[Path, Status]) -> bool:
-    return path.parent in found and path.parent != path and series.is_series(path.parent)
 
 
 def show_one(request: Request) -> Response:
@@ -147,7 +142,7 @@ def follow_one(request: Request) -> Response:
 
 
 def _describe(folder: Path, path: Path) -> dict[str, Any]:
-    watched = _watch(folder, path)
+    watched = watch(folder, path)
     status = watched.status
     log = processes.read_log(path).splitlines()[-LINES_OF_LOG:] if watched.has_ended_early else []
     return {
@@ -155,6 +150,7 @@ def _describe(folder: Path, path: Path) -> dict[str, Any]:
         "is_run": (path / "manifest.json").is_file(),
         "can_go_on": watched.has_ended_early or (status.state is State.FINISHED and status.errored and not watched.is_starting),
         "takes_limit": takes_limit(path),
+        "has_leaderboard": (path / "leaderboard.html").is_file(),
         "metrics": list(draw_narrowing(status.history)),
         "failures": [(hide_credentials(kind), number) for kind, number in status.failures.items()],
         "parts": _arrange(folder, path) if series.is_series(path) else None,
@@ -196,7 +192,7 @@ def _arrange(folder: Path, path: Path) -> Parts:
     for name, settings in runs.items():
         title = name if study is None else _name_row(settings, str(conditions.get(name, "")), has_seeds)
         row = rows.setdefault(title, [None] * len(columns))
-        row[columns.index(settings.benchmark)] = _watch(folder, path / name)
+        row[columns.index(settings.benchmark)] = watch(folder, path / name)
     return Parts("Run" if study is None else "Model", columns, rows)
 
 
@@ -228,7 +224,7 @@ def show_going_on(request: Request) -> Response:
 
 
 def _show_going_on(request: Request, path: Path, given: Mapping[str, str], problem: str = "") -> Response:
-    watched = _watch(request.app.state.studio.folder, path)
+    watched = watch(request.app.state.studio.folder, path)
     return show_page(
         request,
         "go_on.html.jinja",
