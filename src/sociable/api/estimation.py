@@ -41,6 +41,11 @@ def estimate(
     asked = make_settings(benchmark, config, model=model, **settings)
     if probe:
         return _probe(asked, probe, Path(out) if out else name_new_folder(benchmark, asked.model), watch)
+    return estimate_settings(asked)
+
+
+def estimate_settings(asked: RunSettings) -> Document:
+    """The same for settings that have been made."""
     opened = open_study(asked, build=())
     return make_estimate_document(opened, rehearse_run(opened))
 

@@ -26,6 +26,9 @@ LOG_FILE = "run.log"
 
 _LONGEST_TAIL_BYTES = 20_000
 
+_started: dict[Path, tuple[int, datetime]] = {}
+"""The processes that are there still, and when they were started, by the folder that they work in."""
+
 
 def begin(settings: RunSettings, folder: str | Path, *, arguments: Sequence[str] = ()) -> int:
     """Begins a run in a new folder, and carries it out in a process of its own. Returns the process's id.
@@ -48,7 +51,7 @@ def go_on(folder: str | Path, *, max_cost: float | None = None, arguments: Seque
     status = find_status(path)
     if status.state is State.NO_RUN:
         raise RunFolderError(f"{path} is not a run folder: there is nothing to go on with.")
-    if status.state.is_at_work:
+    if status.state.is_at_work or is_starting(path):
         raise RunFolderError(f"{path} is in use by another process. Wait until it is done, or stop it: sociable stop {path}")
     limit = [] if max_cost is None else ["--max-cost", repr(max_cost)]
     return start(path, "resume", str(path.resolve()), *limit, *arguments)
@@ -63,6 +66,18 @@ def raise_limit(folder: str | Path, max_cost: float) -> int | None:
         change_limit(folder, max_cost)
         return None
     return go_on(folder, max_cost=max_cost)
+
+
+def is_starting(folder: str | Path) -> bool:
+    """Whether a process that was started here for a folder has not said anything yet."""
+    started = _started.get(Path(folder).resolve())
+    return started is not None and not _has_said_something(Path(folder), *started)
+
+
+def _has_said_something(folder: Path, pid: int, begun: datetime) -> bool:
+    status = find_status(folder)
+    # The runs of a series say nothing between one and the next. What was said in the second of the beginning was said before.
+    return status.pid == pid or (status.updated is not None and status.updated > begun)
 
 
 def start(folder: Path, *arguments: str) -> int:
@@ -83,6 +98,7 @@ def start(folder: Path, *arguments: str) -> int:
             )
     except OSError as error:
         raise StorageFailure.at(log, error) from error
+    _started[folder.resolve()] = process.pid, begun
     waiting = threading.Thread(target=_wait, args=(process, folder, begun), daemon=True, name=f"waits for {process.pid}")
     waiting.start()
     return process.pid
@@ -91,11 +107,11 @@ def start(folder: Path, *arguments: str) -> int:
 def _wait(process: subprocess.Popen[bytes], folder: Path, begun: datetime) -> None:
     """Takes leave of a process, which would stay in the list of processes, and tells its failure if it could not."""
     code = process.wait()
-    status = find_status(folder)
+    _started.pop(folder.resolve(), None)
     # Written since, or by somebody else who has begun meanwhile: then they have the word. So have the runs of a series.
-    is_told = status.updated is not None and status.updated >= begun.replace(microsecond=0)
-    if code == 0 or is_told or is_in_use(folder) or is_series(folder):
+    if code == 0 or _has_said_something(folder, process.pid, begun) or is_in_use(folder) or is_series(folder):
         return
+    status = find_status(folder)
     lines = read_log(folder).strip().splitlines()
     reason = lines[-1].removeprefix("sociable: ") if lines else f"The process ended with code {code} and said nothing."
     failed = status.model_copy(update={"state": State.FAILED, "reason": reason, "updated": datetime.now(UTC)})

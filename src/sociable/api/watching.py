@@ -45,7 +45,8 @@ def find_status(folder: str | Path) -> Status:
     if status is None:
         return _sum_up(path) if is_series(path) else _infer(path)
     if status.state.is_at_work and not _is_alive(path, status):
-        gone = {"reason": f"Its process ({status.pid} on {status.host}) is gone.", "under_way": 0, "calls_a_minute": 0.0}
+        reason = f"Its process ({status.pid} on {status.host}) is gone."
+        gone = {"reason": reason, "under_way": 0, "calls_a_minute": 0.0, "seconds_left": None}
         return status.model_copy(update={"state": State.KILLED, **gone})
     return status
 

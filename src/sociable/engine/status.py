@@ -98,6 +98,8 @@ class Status(Record):
     spend: float = 0.0
     limit: float | None = None
     calls_a_minute: float = 0.0
+    seconds_left: float | None = None
+    """Until the phase ends, at its pace in this process so far, to two digits; None: nothing of it is done yet."""
     failures: dict[str, int] = Field(default_factory=dict)
     """The number of failures by phase and reason, the most frequent first."""
     pid: int = 0
@@ -150,6 +152,8 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
         self._history = deque(before.history if before else (), maxlen=POINTS)
         self._calls: deque[tuple[float, int]] = deque()
         self._begun = datetime.now(UTC)
+        self._phase = ("", 0.0)
+        """The phase at work, and when it was first seen."""
         self._written: tuple[float, Status | None] = (0.0, None)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep, daemon=True, name=f"status of {folder.name}")
@@ -261,12 +265,20 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
             spend=round(budget.spent, 6),
             limit=budget.limit,
             calls_a_minute=self._find_rate(usage.calls) if state.is_at_work else 0.0,
+            seconds_left=self._estimate_seconds_left(at_work, long.done) if at_work else None,
             failures={kind[:LONGEST_REASON]: number for kind, number in kinds},
             pid=os.getpid(),
             host=socket.gethostname(),
             begun=self._begun,
             history=tuple(self._history),
         )
+
+    def _estimate_seconds_left(self, counts: Progress, shares_done: float) -> float | None:
+        now, done = time.monotonic(), counts.done + shares_done
+        if self._phase[0] != counts.phase:
+            self._phase = (counts.phase, now)
+        left = max(0.0, counts.total - done)
+        return float(f"{(now - self._phase[1]) * left / done:.2g}") if done else None
 
     def _find_rate(self, calls: int) -> float:
         """Calls a minute over the last minute, or since the beginning."""

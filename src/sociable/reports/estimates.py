@@ -107,13 +107,14 @@ def make_usage_table(caption: str, used: Mapping[Asked, Usage], prices: Mapping[
 
 def _tell_time(probe: Probe, used: Mapping[Asked, Usage]) -> str:
     seconds = sum(probe.estimate_seconds(asked, usage) for asked, usage in used.items())
-    times = [f"{_format_seconds(seconds)} one call at a time"]
+    times = [f"{format_seconds(seconds)} one call at a time"]
     if probe.at_once > 1:
-        times.append(f"{_format_seconds(seconds / probe.at_once)} with {probe.at_once} at once, if the servers keep that pace")
+        times.append(f"{format_seconds(seconds / probe.at_once)} with {probe.at_once} at once, if the servers keep that pace")
     return f"Time, with what is done already: {'; '.join(times)}. Nothing of it is lost: sociable resume {probe.folder}"
 
 
-def _format_seconds(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
+    """``56 s``, ``12 min``, ``2 h 5 min``."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -19,11 +19,24 @@ from sociable.core.errors import SociableError
 from sociable.studio.index import Index
 from sociable.studio.indexing import Indexer
 from sociable.studio.links import Links
-from sociable.studio.pages import checking, episode, episodes, people, reviews, runs, seats, sittings
+from sociable.studio.pages import (
+    begin,
+    checking,
+    episode,
+    episodes,
+    people,
+    reviews,
+    runs,
+    seats,
+    sittings,
+    studies,
+    watch,
+)
 from sociable.studio.rendering import render_problem
 from sociable.studio.security import Access, Guard
+from sociable.studio.shared import Shared
 
-PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, sittings, seats, reviews, people, checking)
+PAGES: tuple[ModuleType, ...] = (runs, episodes, episode, watch, begin, studies, sittings, seats, reviews, people, checking)
 """Modules with ``ROUTES``; a page is added by its module, and by its name in ``rendering.NAVIGATION`` where it has one."""
 
 LARGEST_FORM_BYTES = 1024 * 1024
@@ -49,6 +62,8 @@ class Studio:
     indexer: Indexer
     links: Links = field(default_factory=Links)
     """People's links, as far as this server knows them."""
+    shared: Shared = field(default_factory=Shared)
+    """What streams of events have read, for all who follow the same."""
 
 
 def make_application(studio: Studio, access: Access) -> ASGIApp:

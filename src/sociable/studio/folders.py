@@ -10,6 +10,10 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from sociable.api.processes import is_starting
+from sociable.api.watching import find_status, list_statuses
+from sociable.engine.status import State, Status
+
 DEEPEST = 4
 """Levels of folders below the studio's in which runs are looked for."""
 
@@ -32,12 +36,36 @@ def name_run(folder: Path, run: Path) -> str:
 
 def find_folder(request: Request, parameter: str = "run") -> Path:
     """The run folder that an address names. Raises HTTPException: 404 where there is none below the studio's folder."""
+    path = _find_below(request, parameter)
+    if path is None or not (path / "manifest.json").is_file():
+        raise _make_not_found(request, parameter)
+    return path
+
+
+def find_work(request: Request, parameter: str = "run") -> Path:
+    """The folder of a run, an audit or several runs that an address names. Raises HTTPException as ``find_folder`` does."""
+    path = _find_below(request, parameter)
+    if path is None or (find_status(path).state is State.NO_RUN and not is_starting(path)):
+        raise _make_not_found(request, parameter)
+    return path
+
+
+def list_works(folder: Path) -> list[tuple[Path, Status]]:
+    """All runs and audits below ``folder`` that stand alone, and all folders of several runs, with how far they are."""
+    found = dict(list_statuses([folder]))
+    return [(path, status) for path, status in found.items() if path == folder or path.parent not in found]
+
+
+def _find_below(request: Request, parameter: str) -> Path | None:
     folder: Path = request.app.state.studio.folder
     name = request.query_params.get(parameter, "")
     path = (folder / name).resolve() if "\0" not in name else folder.parent
-    if not path.is_relative_to(folder) or not (path / "manifest.json").is_file():
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"There is no run '{name}' here. The page Runs lists those there are.")
-    return path
+    return path if path.is_relative_to(folder) else None
+
+
+def _make_not_found(request: Request, parameter: str) -> HTTPException:
+    name = request.query_params.get(parameter, "")
+    return HTTPException(HTTPStatus.NOT_FOUND, f"There is no run '{name}' here. The page Runs lists those there are.")
 
 
 def stamp_file(path: Path) -> list[int] | None:

@@ -17,7 +17,14 @@ from starlette.responses import HTMLResponse
 from sociable.core.view import format_with_interval
 from sociable.render.html import make_environment, make_identifiers
 
-NAVIGATION = (("Runs", "/"), ("Episodes", "/episodes"), ("Sit down", "/sittings"), ("People", "/people"))
+NAVIGATION = (
+    ("Runs", "/"),
+    ("Watch", "/watch"),
+    ("Studies", "/studies"),
+    ("Episodes", "/episodes"),
+    ("Sit down", "/sittings"),
+    ("People", "/people"),
+)
 """The pages that every owner's page leads to, by name."""
 
 

@@ -119,10 +119,15 @@ _STYLE_DIGEST = re.compile(rb"style-src (?:'|&#39;)(sha256-[A-Za-z0-9+/]{43}=)(?
 
 
 def show_report(request: Request) -> Response:
-    """The report as it was written. It may come from anywhere: it runs and loads nothing, and knows nothing of the studio."""
+    """The report as it was written."""
     path = find_folder(request) / "report.html"
     if not path.is_file():
         raise HTTPException(HTTPStatus.NOT_FOUND, f"This run has no report yet. Write it with: sociable report {path.parent}")
+    return serve_document(path)
+
+
+def serve_document(path: Path) -> Response:
+    """A document that reports wrote. It may come from anywhere: it runs and loads nothing, and knows nothing of the studio."""
     content = path.read_bytes()
     found = _STYLE_DIGEST.search(content[:2000])
     style = f"; style-src '{found[1].decode()}'" if found else ""
