@@ -359,7 +359,7 @@ def test_two_people_at_once_and_the_owner_sees_figures(
     begun = api.begin_survey(run, 2, sample=6)
     studio = start_studio(run.parent)
     owner = open_page(studio, "/people?run=hsii")
-    pages = [open_page(studio, make_path(each.secret) + "?at=1", owner=False) for each in begun.people]
+    pages = [open_page(studio, make_path(each.secret) + "?at=1", owner=False, window=each.name) for each in begun.people]
     for position in range(1, 7):
         for page in pages:
             page.wait_for_url(f"**?at={position}")
