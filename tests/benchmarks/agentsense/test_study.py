@@ -87,7 +87,6 @@ def test_what_is_told_before_it_is_spent(file: Path) -> None:
         ({"options": {"rounds": [3, 20]}}, "20 is beyond the 15 turns"),
         ({"partner": "reference/blurt", "options": {"plays": "senders"}}, "All 2 scenarios lack a sender or a receiver"),
         ({"partner": "reference/blurt", "options": {"character": "Zoe"}}, "All 2 scenarios lack a character 'Zoe'"),
-        ({"judges": ("human",)}, "judge by sheets"),
     ],
 )
 def test_settings_that_cannot_be(file: Path, tmp_path: Path, settings: dict[str, Any], complaint: str) -> None:
