@@ -8,6 +8,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -194,6 +195,39 @@ def test_conditions_of_a_study_are_rows_of_their_own(finish: Finish, tmp_path: P
         "reference/oracle": "1.000",
         "reference/oracle · twice": "1.000*",
     }
+
+
+def test_conditions_with_other_prompts_are_ranked_together_unless_judges_read_others(finish: Finish, tmp_path: Path) -> None:
+    ours = Path(str(files("sociable.benchmarks.hsii") / "prompts"))
+
+    def run(changed: str) -> Path:
+        shutil.copytree(ours, prompts := tmp_path / changed)
+        with (prompts / f"{changed}.txt").open("a") as stream:
+            stream.write(" Be brief.")
+        sociable.run(
+            "hsii",
+            "reference/oracle",
+            prompts=str(prompts),
+            out=(out := tmp_path / f"run-{changed}"),
+            limit=LIMIT,
+            **ASKED["hsii"],
+        )
+        return out
+
+    runs = {"a": finish("oracle"), "b": run("choose_and_speak"), "c": run("judge_first_utterance"), "d-absent": finish("silent")}
+    named = {"a": "plain", "b": "brief", "c": "brief judge", "d-absent": "brief judge"}
+    series = make_series(tmp_path / "grid", runs, study={"conditions": named})
+    document = sociable.leaderboard(series, out=tmp_path)
+    assert read_cells(document) == {
+        "reference/oracle · plain": {"hsii": "1.000", "hsii · brief judge": "not run"},
+        "reference/oracle · brief": {"hsii": "1.000", "hsii · brief judge": "not run"},
+        "reference/oracle": {"hsii": "not run", "hsii · brief judge": "1.000"},
+        "reference/silent": {"hsii": "not run", "hsii · brief judge": "not run"},
+    }
+    (said,) = [block.text for block in find_section(document, "What the columns measure").blocks if not isinstance(block, Table)]  # type: ignore[union-attr]
+    assert said.startswith("hsii · brief judge is not comparable with hsii, and stands apart. They differ in: prompts digest")
+    # Where no study says that prompts are tried out, they make scores incomparable.
+    assert len(load_standings([runs["a"], runs["b"]]).columns) == 2
 
 
 def test_mean_ranks_are_of_those_in_every_column(finish: Finish, tmp_path: Path) -> None:

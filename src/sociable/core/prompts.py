@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -113,6 +113,15 @@ def load_prompts(folder: Path, placeholders: Mapping[str, frozenset[str]], overr
         prompts[name] = Prompt(text)
     digest = hashlib.sha256("\x00".join(f"{key}\x01{prompts[key].text}" for key in sorted(prompts)).encode())
     return Prompts(prompts, digest.hexdigest())
+
+
+def digest_judge_prompts(sets: Iterable[Prompts]) -> str:
+    """The digest of the prompts whose name says that judges read them; empty where there are none."""
+    texts = (
+        f"{name}\x01{each.prompts[name].text}" for each in sets for name in sorted(each.prompts) if name.startswith("judge_")
+    )
+    joined = "\x00".join(texts)
+    return hashlib.sha256(joined.encode()).hexdigest() if joined else ""
 
 
 def _check(text: str, expected: frozenset[str], path: Path) -> None:

@@ -19,7 +19,7 @@ from typing_extensions import TypeVar
 
 from sociable.core.data_files import Loaded
 from sociable.core.errors import InputError
-from sociable.core.prompts import Prompts
+from sociable.core.prompts import Prompts, digest_judge_prompts
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Verdict, make_episode_id
 from sociable.core.view import Document, Section
 from sociable.engine.phases import Progress, UnderWay
@@ -88,6 +88,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """A name for the data, in a few words, where "bundled" or "the user's own" does not say it."""
     input_options: ClassVar[tuple[str, ...]] = ()
     """The own options that name files which the scenarios are made of: a run keeps a copy."""
+    judge_prompts: str = ""
+    """The digest of what judges read; empty where nobody judges. All other prompts are under test in a study's conditions."""
     filled: frozenset[Role] = frozenset(Role)
     """The roles that somebody sits in."""
     resolved: Mapping[str, Any] = {}
@@ -120,6 +122,7 @@ class Study(ABC, Generic[S, E, R, M]):
         self.scenarios = {scenario.id: scenario for scenario in scenarios}
         self.source, self.notes = loaded.source, [*loaded.notes, *remarks]
         self.digests = {"dataset": loaded.digest, **{name: other.digest for name, other in others.items()}}
+        self.judge_prompts = digest_judge_prompts(other for other in others.values() if isinstance(other, Prompts))
 
     @classmethod
     def list_unasked(cls) -> dict[Role, str]:

@@ -53,15 +53,25 @@ _EXPLAINED = (
 )
 
 
-def find_differences(first: RunResult, second: RunResult, *, across_seeds: bool = False) -> list[str]:
+def find_differences(
+    first: RunResult, second: RunResult, *, across_seeds: bool = False, across_conditions: bool = False
+) -> list[str]:
     """The differences that make the scores of two runs incomparable; empty where there are none.
 
-    ``across_seeds``: but for the seed, and for the reference conversations, which may come of it.
+    ``across_seeds``: but for the seed, and for the reference conversations, which may come of it. ``across_conditions``: but for
+    prompts, if judges read the same.
     """
     one, other = first.manifest, second.manifest
-    may_differ = _MAY_DIFFER | {"options"} | ({"seed"} if across_seeds else set())
+    prompts_may_differ = across_conditions and first.study.judge_prompts == second.study.judge_prompts
+    may_differ = (
+        _MAY_DIFFER | {"options"} | ({"seed"} if across_seeds else set()) | ({"prompts"} if prompts_may_differ else set())
+    )
     found = [name for name in ("benchmark", "version") if one[name] != other[name]]
-    found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
+    found += [
+        f"{name} digest"
+        for name in one["digests"]
+        if one["digests"][name] != other["digests"].get(name) and not (prompts_may_differ and name.endswith("prompts"))
+    ]
     found += [
         f"{role} ({one['models'].get(role)} and {other['models'].get(role)})"
         for role in ("partner", "opponent", "judges", "people")

@@ -90,7 +90,7 @@ def _find_cards(column: Column) -> Mapping[str, JudgeCard]:
 def _make_summary(standings: Standings) -> Table:
     """Models x benchmarks, each cell the main metric with its interval."""
     cells = {name: [_write_cell(column, name) for column in standings.columns] for name in standings.names}
-    planned = {benchmark for benchmark, _ in standings.planned} - {column.benchmark.name for column in standings.columns}
+    planned = {title for title, _ in standings.planned} - {column.title for column in standings.columns}
     headings = [Heading(column.title, True, _explain(column)) for column in standings.columns]
     written = [cell for own in cells.values() for cell in own]
     notes = ["95% intervals by cluster. Reference agents are the scale: they are not ranked among models."]
@@ -167,7 +167,8 @@ def _show_columns(standings: Standings, cards: Mapping[str, Mapping[str, JudgeCa
     yield Table("What each column shows", headings, rows)
     for column in standings.columns:
         if column.differs:
-            text = f"{column.title} is not comparable with {column.benchmark.name}, and stands apart. They differ in: "
+            first = next(each.title for each in standings.columns if each.benchmark.name == column.benchmark.name)
+            text = f"{column.title} is not comparable with {first}, and stands apart. They differ in: "
             yield Callout(f"{text}{column.differs}.", Tone.WARNING)
 
 
@@ -349,10 +350,10 @@ def make_leaderboard_csv(standings: Standings) -> str:
         rows += [_write_row(column, entry, each) for each in _list_profile_metrics(entry.pooled)] if entry.pooled else []
         if not entry.pooled:
             rows.append(_write_row(column, entry, None))
-    there = {(column.benchmark.name, entry.name) for column, entry in _list_rows(standings)}
-    for benchmark, name in standings.planned:
-        if (benchmark, name) not in there:
-            rows.append({"row": name, "benchmark": benchmark, "column": benchmark, "state": NOT_RUN})
+    there = {(column.title, entry.name) for column, entry in _list_rows(standings)}
+    for title, name in standings.planned:
+        if (title, name) not in there:
+            rows.append({"row": name, "benchmark": title.partition(" · ")[0], "column": title, "state": NOT_RUN})
     return render_csv(_COLUMNS, [[_write_value(row.get(name)) for name in _COLUMNS] for row in rows])
 
 

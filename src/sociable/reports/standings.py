@@ -131,6 +131,8 @@ class Column:
     title: str
     benchmark: Benchmark
     entries: Sequence[Entry]
+    is_of_condition: bool = False
+    """Whether all runs here, and no others of the benchmark, are of one condition of a study: the title names it, and no row."""
     differs: str = ""
     """The reasons why these runs are not in the first column of the benchmark; empty for those that are."""
     tests: int = 1
@@ -221,7 +223,7 @@ class Standings:
 
     columns: Sequence[Column]
     planned: Sequence[tuple[str, str]] = ()
-    """(benchmark, row) of every run that was not begun."""
+    """(column, row) of every run that was not begun."""
 
     @cached_property
     def names(self) -> list[str]:
@@ -267,14 +269,19 @@ class Standings:
 
 def arrange_runs(listed: Sequence[Listed]) -> Standings:
     """The standings of these runs. The order in which they come does not matter."""
-    planned = Counter((each.benchmark.name, _name_row(each.model, each.condition)) for each in listed if each.result is None)
+    planned = Counter((each.benchmark.name, each.model, each.condition) for each in listed if each.result is None)
     by_benchmark: dict[str, list[tuple[Listed, RunResult]]] = defaultdict(list)
     begun = [(each, each.result) for each in listed if each.result]
     for each, run in sorted(begun, key=lambda pair: (pair[0].benchmark.name, pair[1].folder)):
         by_benchmark[each.benchmark.name].append((each, run))
     columns = [column for own in by_benchmark.values() for column in _list_columns(own[0][0].benchmark, own, planned)]
     tests = sum(comb(len(column.entries), 2) for column in columns)
-    return Standings([replace(column, tests=tests) for column in columns], sorted(planned))
+    apart = {column.title for column in columns if column.is_of_condition}
+    cells = set()
+    for benchmark, model, condition in planned:
+        title = _name_row(benchmark, condition)
+        cells.add((title, model) if title in apart else (benchmark, _name_row(model, condition)))
+    return Standings([replace(column, tests=tests) for column in columns], sorted(cells))
 
 
 def _name_row(*parts: str) -> str:
@@ -284,44 +291,55 @@ def _name_row(*parts: str) -> str:
 _Runs = Sequence[tuple[Listed, RunResult]]
 
 
-def _list_columns(benchmark: Benchmark, runs: _Runs, planned: Mapping[tuple[str, str], int]) -> Iterator[Column]:
+def _list_columns(benchmark: Benchmark, runs: _Runs, planned: Mapping[tuple[str, str, str], int]) -> Iterator[Column]:
     """The runs of one benchmark in groups that may be compared; the largest first."""
     groups: list[list[tuple[Listed, RunResult]]] = []
     for each in runs:
-        fitting = next((group for group in groups if not _find_barriers(group, each[1])), None)
+        fitting = next((group for group in groups if not _find_barriers(group, *each)), None)
         if fitting is None:
             groups.append([each])
         else:
             fitting.append(each)
     groups.sort(key=lambda group: (-len(group), group[0][1].folder))
-    for number, group in enumerate(groups, start=1):
-        differs = "; ".join(_find_barriers(groups[0], group[0][1])) if number > 1 else ""
-        entries = [replace(entry, not_begun=planned.get((benchmark.name, entry.name), 0)) for entry in _list_entries(group)]
-        yield Column(benchmark.name if number == 1 else f"{benchmark.name} ({number})", benchmark, entries, differs)
+    conditions = [{listed.condition for listed, _ in group} for group in groups]
+    for number, (group, own) in enumerate(zip(groups, conditions, strict=True), start=1):
+        differs = "; ".join(_find_barriers(groups[0], *group[0])) if number > 1 else ""
+        is_of_condition = own != {""} and len(own) == 1 < len(groups) and sum(bool(own & each) for each in conditions) == 1
+        title = f"{benchmark.name} ({number})" if number > 1 else benchmark.name
+        if is_of_condition:
+            title = _name_row(benchmark.name, *own)
+        entries = list(_list_entries(group, planned, is_named=not is_of_condition))
+        yield Column(title, benchmark, entries, is_of_condition, differs)
 
 
-def _find_barriers(group: _Runs, run: RunResult) -> list[str]:
+def _find_barriers(group: _Runs, listed: Listed, run: RunResult) -> list[str]:
     """The reasons why a run cannot be compared with those of a group: of its own seed, where there is one."""
-    alike = next((each for _, each in group if _get_seed(each) == _get_seed(run)), None)
-    return find_differences(alike or group[0][1], run, across_seeds=alike is None)
+    alike = next((each for each in group if _get_seed(each[1]) == _get_seed(run)), None)
+    other, first = alike or group[0]
+    across_conditions = bool(listed.condition and other.condition and listed.condition != other.condition)
+    return find_differences(first, run, across_seeds=alike is None, across_conditions=across_conditions)
 
 
-def _list_entries(runs: _Runs) -> Iterator[Entry]:
-    """The runs of a column by model and condition."""
+def _list_entries(runs: _Runs, planned: Mapping[tuple[str, str, str], int], *, is_named: bool) -> Iterator[Entry]:
+    """The runs of a column by model and condition, which its rows name or not."""
     described = [_describe_condition(run) for _, run in runs]
     varied = {name for each in described for name in each if len({str(other.get(name)) for other in described}) > 1}
     found: dict[tuple[str, str], list[RunResult]] = defaultdict(list)
+    not_begun: dict[tuple[str, str], int] = {}
     for (listed, run), options in zip(runs, described, strict=True):
         said = ", ".join(f"{name} {value}" for name, value in options.items() if name in varied)
         found[listed.model, listed.condition or said].append(run)
+        of_it = (listed.benchmark.name, listed.model, listed.condition)
+        not_begun[listed.model, listed.condition or said] = planned.get(of_it, 0)
     for (model, condition), alike in found.items():
         ways: dict[str, list[RunResult]] = defaultdict(list)
         for run in alike:
             ways[_describe_way(run)].append(run)
         for way, own in ways.items():
             # How it was asked is part of a row's name only where there are several ways.
-            name = _name_row(model, condition, way if len(ways) > 1 else "")
-            yield Entry(name, model, sorted(own, key=lambda run: (_get_seed(run), run.folder)))
+            name = _name_row(model, condition if is_named else "", way if len(ways) > 1 else "")
+            ordered = sorted(own, key=lambda run: (_get_seed(run), run.folder))
+            yield Entry(name, model, ordered, not_begun[model, condition])
 
 
 def _describe_condition(run: RunResult) -> dict[str, Any]:

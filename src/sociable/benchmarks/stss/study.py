@@ -75,7 +75,7 @@ class StssStudy(
         self.metrics = declare_metrics(types, has_obstacles=own.level > 1)
         self.source = inputs.source
         self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
-        self.digests["judge prompts"] = load_judge_prompts().digest
+        self.judge_prompts = self.digests["judge prompts"] = load_judge_prompts().digest
         alone = [] if Role.PARTNER in options.filled else [ALONE]
         as_authors = [AS_AUTHORS] if own.place == "planned" or own.attendance == "authors" else []
         self._under_way: list[Town] = []

@@ -30,7 +30,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
     metrics = METRICS
     input_options = ("town", "agent_prompts", "judge_prompts")
     cluster_field = "template"
-    tested_options = frozenset({"agent", "plain"})
+    tested_options = frozenset({"agent", "plain", "agent_prompts"})
     instructions = (
         "You are shown what was said in a conversation, or what somebody remembers of it, and a question about one thing that "
         "had to come up. Answer by what the text says, in whatever words, not by what the people may have meant."
@@ -67,7 +67,8 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
             count = f"{len(loaded.items) - len(scenes)} of {len(loaded.items)} scenes"
             left_out = [f"Level 2 leaves out {count}, in which the other has no reason that fits, or no time."]
         self.scenarios = select_templates(scenes, options.limit, options.seed)
-        digests = {"dataset": dataset, "town": town.digest, "prompts": self.evaluator.digest}
+        self.judge_prompts = self.evaluator.digest
+        digests = {"dataset": dataset, "town": town.digest, "prompts": self.judge_prompts}
         self.digests = {**digests, "agent prompts": load_generative_prompts(self.setting.prompts).digest}
         alone = [] if Role.PARTNER in options.filled else [ALONE]
         self.notes = [*loaded.notes, *note_origin(self.scenarios.values()), *left_out, *alone, *self.evaluator.notes]
