@@ -36,6 +36,7 @@ JUDGED = "study/hsii-reference-heuristic"
 LARGEST_BYTES = 120_000
 COLOURS = 64
 PATIENCE_SECONDS = 300
+WRITTEN = "form.seat input[type=text], form.seat textarea"
 WORDS = ("My ticket says berth eleven.", "So does mine. May I see yours?", "Let us ask the conductor together.")
 
 HIDE = """([folder, origin]) => {
@@ -156,7 +157,7 @@ def play_a_scene(studio: Asked, runs: Path, open_page: Callable[..., Page], phot
         for address, name, width in zip(addresses, ("Ada", "Bo"), (1280, 320), strict=True)
     ]
     for words in WORDS:
-        speaker = wait_for_turn(seats)
+        speaker = wait_for_words(seats)
         if words == WORDS[1]:
             # The one speaks while the other waits: both windows, and the owner's.
             photographer.take(speaker, "turn", 1000, top="h1")
@@ -165,35 +166,33 @@ def play_a_scene(studio: Asked, runs: Path, open_page: Callable[..., Page], phot
             page.reload()
             page.wait_for_selector("text=at turn since")
             photographer.take(page, "sitting", 900)
-            # Back as it was, and closed in the middle of a sentence: nothing is lost.
-            speaker.reload()
-            speaker.locator("form.seat input[type=text], form.seat textarea").last.fill(words)
+            # Closed in the middle of a sentence: nothing is lost.
+            seat = speaker.url.partition("#")[0]
+            speaker.locator(WRITTEN).last.fill(words)
             speaker.wait_for_selector("text=Kept.")
             speaker.goto("about:blank")
-            speaker.go_back()
-            assert words in speaker.locator("form.seat input[type=text], form.seat textarea").last.input_value()
+            speaker.goto(seat)
+            assert speaker.locator(WRITTEN).last.input_value() == words
         answer(speaker, words)
     (run,) = (each.parent for each in runs.glob("*/desk.sqlite"))
-    finish_scene(run)
+    # The rest of the scene, and the questions after it.
+    finish(run)
     seats[0].reload()
     seats[0].wait_for_selector("text=All cases are over")
     page = open_page(studio, f"/episode?run={run.name}&episode=one-berth-two-tickets:1%230")
     assert WORDS[0] in page.inner_text("main")
 
 
-def wait_for_turn(seats: Sequence[Page]) -> Page:
+def wait_for_words(seats: Sequence[Page]) -> Page:
+    """The seat whose turn it is to speak; questions with answers to choose from, which both are asked before, are answered."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
-        for each in seats:
-            if each.title().startswith("Your turn"):
+        for each in [seat for seat in seats if seat.title().startswith("Your turn")]:
+            if each.locator(WRITTEN).count():
                 return each
-        seats[0].wait_for_timeout(100)
+            answer(each, "")
+        seats[0].wait_for_timeout(50)
     raise AssertionError([each.inner_text("main")[-300:] for each in seats])
-
-
-def finish_scene(run: Path) -> None:
-    """The rest of the scene, and its twenty questions, without a browser."""
-    finish(run)
 
 
 def judge_ten_pairs(studio: Asked, open_page: Callable[..., Page], photographer: Photographer) -> None:
