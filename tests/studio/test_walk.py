@@ -215,7 +215,7 @@ def judge_ten_pairs(studio: Asked, open_page: Callable[..., Page], photographer:
         # Most are clear. Once neither is better, and once the words under test are.
         page.keyboard.press({3: "0", 7: "2" if golden == "1" else "1"}.get(number, golden))
     page.wait_for_selector("text=All done")
-    owner.wait_for_selector("text=corrected by 5 human verdicts >> nth=1", timeout=PATIENCE_SECONDS * 1000)
+    owner.wait_for_selector("text=first utterance (5), long run (5)", timeout=PATIENCE_SECONDS * 1000)
     owner.wait_for_selector("text=answers are kept", state="detached")
     photographer.take(owner, "people", 1000)
 
