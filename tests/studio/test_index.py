@@ -127,6 +127,15 @@ def test_the_list_of_runs_says_how_each_is(tmp_path: Path, index: Index) -> None
     assert index.list_other_runs("run", "case-0#0") == [("series/deep", "a-model")]
 
 
+def test_the_metric_by_which_models_are_ranked_comes_first(tmp_path: Path, index: Index) -> None:
+    scores = [make_score(0, "target_accuracy", 1.0), make_score(0, "hsii_cascade", 0.5)]
+    write_run(tmp_path / "hsii", [make_episode(0)], scores=scores, benchmark="hsii")
+    write_run(tmp_path / "other", [make_episode(0)], scores=scores)
+    update_index(index, tmp_path)
+    found = {run.name: [name for name, *_ in run.estimates] for run in index.list_runs()}
+    assert found == {"hsii": ["hsii_cascade", "target_accuracy"], "other": ["target_accuracy", "hsii_cascade"]}
+
+
 def test_a_file_that_grows_is_read_from_where_it_ended(tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "LINES_AT_ONCE", 2)
     file = write_run(tmp_path / "run", [make_episode(number) for number in range(5)]) / "episodes.jsonl"

@@ -22,7 +22,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Outcome, Verdict, make_episode_id, make_storable
+from sociable.engine.registry import find_benchmark
 from sociable.studio.folders import find_run_folders, name_run, stamp_file
 from sociable.studio.index import Index
 
@@ -299,11 +301,24 @@ def _read_estimates(database: sqlite3.Connection, run: int, path: Path, state: S
     if stamp is not None:
         try:
             estimates, _ = _read_score_file(path)
-            shown = [[each["metric"], each["value"], each["low"], each["high"]] for each in estimates][:ESTIMATES_SHOWN]
+            (benchmark,) = database.execute("SELECT benchmark FROM runs WHERE id = ?", (run,)).fetchone()
+            shown = [[each["metric"], each["value"], each["low"], each["high"]] for each in _put_main_first(estimates, benchmark)]
+            del shown[ESTIMATES_SHOWN:]
         except (OSError, ValueError, KeyError, TypeError) as error:
             problems = [f"scores.json is damaged ({error}). Make it anew with: sociable score {path}"]
     database.execute("UPDATE runs SET estimates = ? WHERE id = ?", (json.dumps(shown), run))
     return problems
+
+
+def _put_main_first(estimates: list[dict[str, Any]], benchmark: str) -> list[dict[str, Any]]:
+    """The estimates, that by which models are ranked first, if it was measured."""
+    try:
+        preferred = list(find_benchmark(benchmark).load_study_type().main_metrics)
+    except InputError:
+        return estimates  # The benchmark is not installed here.
+    measured = {each["metric"] for each in estimates if each["value"] is not None}
+    main = next(filter(measured.__contains__, preferred), "")
+    return sorted(estimates, key=lambda each: bool(each["metric"] != main))
 
 
 def _read_scores(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
