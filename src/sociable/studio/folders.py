@@ -74,4 +74,4 @@ def stamp_file(path: Path) -> list[int] | None:
         found = path.stat()
     except OSError:
         return None
-    return [found.st_ino, found.st_size, found.st_mtime_ns]
+    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
