@@ -318,7 +318,7 @@ def test_an_index_that_is_damaged_inside_is_made_anew(tmp_path: Path, index: Ind
     indexer.start()
     try:
         until = time.monotonic() + 20
-        while indexer.problem or not index.path.exists() or index.path.stat().st_size < 8192 or not find_all(index) == 301:
+        while indexer.problem or not index.path.exists() or index.path.stat().st_size < 8192 or find_all(index) != 301:
             assert time.monotonic() < until, indexer.problem
             time.sleep(0.05)
     finally:

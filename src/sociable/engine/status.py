@@ -98,7 +98,7 @@ class Status(Record):
     spend: float = 0.0
     limit: float | None = None
     calls_a_minute: float = 0.0
-    seconds_left: float | None = None
+    seconds_left: float | None = Field(default=None, allow_inf_nan=False)
     """Until the phase ends, at its pace in this process so far, to two digits; None: nothing of it is done yet."""
     failures: dict[str, int] = Field(default_factory=dict)
     """The number of failures by phase and reason, the most frequent first."""
