@@ -167,7 +167,10 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._over.set()
         self._thread.join()
-        end = (State.UNFINISHED, self.missing) if error is None and self.missing else _describe_end(error)
+        if self.missing and error is None:
+            # Several runs end one by one, and what stopped them all is raised afterwards.
+            error = self._budget.stopped
+        end = (State.UNFINISHED, self.missing) if self.missing and error is None else _describe_end(error)
         self._write(*end)
         with contextlib.suppress(OSError):
             (self._folder / CONTROL_FILE).unlink()
