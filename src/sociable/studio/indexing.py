@@ -189,7 +189,7 @@ def _is_continued(file: Path, read: Mapping[str, Any]) -> bool:
     begin, digest = read["last"]
     with file.open("rb") as stream:
         stream.seek(begin)
-        return crc32(stream.read(read["end"] - begin)) == digest
+        return bool(crc32(stream.read(read["end"] - begin)) == digest)
 
 
 def _store_episode(database: sqlite3.Connection, run: int, line: bytes) -> bool:
