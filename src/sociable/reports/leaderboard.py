@@ -145,7 +145,9 @@ def _show_ranks(standings: Standings) -> Iterator[Block]:
         overall = [format_with_interval(mean.value, mean.low, mean.high, 2) if mean else MISSING] if means else []
         rows.append(Row([name, *overall, *cells]))
     headings = [Heading(column.title, True, _explain(column)) for column in standings.ranked]
-    yield Table("Ranks", [Heading("Model"), *([Heading("Mean rank", True)] if means else []), *headings], rows, _RANKS)
+    yield Table(
+        "Ranks of the models", [Heading("Model"), *([Heading("Mean rank", True)] if means else []), *headings], rows, _RANKS
+    )
     if means:
         yield Callout(_MEAN_RANK, Tone.WARNING)
         if left := [name for name in standings.names if name in ranked and name not in means]:
@@ -296,9 +298,10 @@ def _show_profiles(standings: Standings) -> Iterator[Section]:
                 Heading("Best", True),
                 Heading("Reference agents"),
             ]
-            table = Table("All compared metrics", headings, rows, "95% intervals by cluster. Best: the best possible value.")
+            note = "95% intervals by cluster. Best: the best possible value."
+            table = Table(f"All compared metrics of {name}", headings, rows, note)
             axis = "way from the worst possible (0) to the best (1)"
-            caption = "How far on the way to the best possible; ticks are reference agents"
+            caption = f"How far {name} is on the way to the best possible; ticks are reference agents"
             plots = [IntervalPlot(caption, axis, marks, 0.0, 1.0)] if marks else []
             yield Section(f"Profile: {name}", [*plots, table])
 
