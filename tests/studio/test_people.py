@@ -31,7 +31,7 @@ from sociable.core.run_folder import RunFolder
 from sociable.engine.registry import find_benchmark
 from sociable.engine.study import ShownPair, ShownQuestion
 from sociable.people.dealing import Dealt
-from sociable.people.files import PeopleFiles, SheetItem
+from sociable.people.files import PeopleFiles, PersonRating, SheetItem
 from sociable.people.surveys import SURVEY_FILE, NewItem, Surveys, Task
 from sociable.studio.surveys import OpenSurveys, make_path
 
@@ -268,6 +268,27 @@ def test_attention_checks_look_like_all_others_and_mark_whoever_fails_them(run: 
     assert "person-02" in everybody
     assert "person-02" not in without
     assert len(read_verdicts(run)) == 12
+
+
+def test_a_damaged_file_of_another_run_closes_no_link(run: Path, start_studio: Callable[[Path], Asked]) -> None:
+    (person,) = api.begin_survey(run, 1, sample=6).people
+    damaged = run.parent / "a damaged one"
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text("{}")
+    (damaged / SURVEY_FILE).write_text("no database, and longer than the header of one would be\n" * 50)
+    assert start_studio(run.parent).get(make_path(person.secret), owner=False).status == 200
+
+
+def test_a_precision_of_what_corrects_nothing_is_refused(run: Path) -> None:
+    with pytest.raises(InputError, match="--precision 0.1: goes with --task judge only"):
+        api.begin_survey(run, 2, task=Task.RATE, precision=0.1)
+
+
+def test_nobody_gets_the_name_of_somebody_who_has_rated(run: Path) -> None:
+    with PeopleFiles(run) as people:
+        people.ratings.append(PersonRating(id="x|person-01", episode="x", person="person-01", rating=1.0))
+    (person,) = api.begin_survey(run, 1, task=Task.RATE, sample=1).people
+    assert person.name == "person-02"
 
 
 def test_more_checks_than_there_are_are_refused_before_anything_is_noted(run: Path) -> None:
