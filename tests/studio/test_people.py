@@ -280,7 +280,7 @@ def test_a_damaged_file_of_another_run_closes_no_link(run: Path, start_studio: C
 
 
 def test_a_precision_of_what_corrects_nothing_is_refused(run: Path) -> None:
-    with pytest.raises(InputError, match="--precision 0.1: goes with --task judge only"):
+    with pytest.raises(InputError, match=r"--precision 0\.1: goes with --task judge only"):
         api.begin_survey(run, 2, task=Task.RATE, precision=0.1)
 
 

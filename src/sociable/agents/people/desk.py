@@ -327,8 +327,8 @@ class Desk(Database):
                 return earlier
             _check_answers(form, given)
             self._execute(
-                "UPDATE questions SET answers = ?, answered = ?, seconds = max(? - coalesce(shown, asked), 0), link = ?, draft = NULL"
-                " WHERE id = ?",
+                "UPDATE questions SET answers = ?, answered = ?, seconds = max(? - coalesce(shown, asked), 0), link = ?,"
+                " draft = NULL WHERE id = ?",
                 json.dumps(given), now := time.time(), now, link.id, question,
             )  # fmt: skip
             found = self.find_answer(question)
