@@ -340,6 +340,21 @@ def test_a_changed_answer_takes_the_place_of_the_first_and_time_adds_up(run: Pat
     assert list(read_verdicts(run).values()) == [Verdict.LOSS]
 
 
+def test_a_draft_that_comes_after_its_answer_changes_nothing(run: Path, start_studio: Callable[[Path], Asked]) -> None:
+    (person,) = api.begin_survey(run, 1, sample=6).people
+    studio, path = start_studio(run.parent), make_path(person.secret)
+    studio.get(f"{path}?at=1", owner=False)
+    answer(studio, path, 1, "1", "all of it")
+    late = {"position": "1", "action": "draft", "comment": "all o"}
+    assert studio.post(path, late, owner=False).status == 204
+    with Surveys(run) as surveys:
+        assert [each.comment for each in surveys.list_given()] == ["all of it"]
+        # Looked at again, it can be changed.
+        studio.get(f"{path}?at=1", owner=False)
+        studio.post(path, late | {"comment": "more"}, owner=False)
+        assert [each.comment for each in surveys.list_given()] == ["more"]
+
+
 # In the browser.
 
 
