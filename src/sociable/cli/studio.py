@@ -62,7 +62,11 @@ def studio(
     begin = None
     if people is None:
         besides = {"--task": task != "judge", "--sample": sample is not None, "--precision": precision is not None}
-        besides |= {"--per-item": per_item is not None, "--attention-checks": attention_checks, "--consent": consent}
+        besides |= {
+            "--per-item": per_item is not None,
+            "--attention-checks": attention_checks != 0,
+            "--consent": consent is not None,
+        }
         if named := next((option for option, is_given in besides.items() if is_given), ""):
             raise InputError(f"{named} goes with --people N, which asks so many people about the run in {folder}.")
     else:
