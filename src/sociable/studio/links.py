@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sociable.agents.people.desk import DESK_FILE, Desk, Link, NewLink
-from sociable.core.errors import InputError
+from sociable.core.errors import InputError, SociableError
 from sociable.studio.folders import DEEPEST
 
 SECONDS_OF_ABSENCE = 5.0
@@ -57,6 +57,10 @@ class Links:
     def note_folder(self, secret: str, folder: Path) -> None:
         self._folders[secret] = folder
 
+    def is_known_in(self, folder: Path, secret: str) -> bool:
+        """Whether the desk in this folder is the one that knows a secret."""
+        return self._folders.get(secret) == folder
+
 
 @dataclass(frozen=True)
 class OpenedLink:
@@ -91,7 +95,13 @@ def open_link(request: Request) -> Iterator[OpenedLink]:
     for folder in links.list_folders(request.app.state.studio.folder, secret):
         if not (folder / DESK_FILE).is_file():
             continue
-        with Desk(folder) as desk:
+        try:
+            opened = Desk(folder)
+        except SociableError:
+            if links.is_known_in(folder, secret):
+                raise
+            continue  # A damaged desk closes no other.
+        with opened as desk:
             if (link := desk.find_link(secret)) is not None:
                 links.note_folder(secret, folder)
                 yield OpenedLink(folder, desk, link, secret)

@@ -86,6 +86,12 @@ def is_review(link: Link) -> bool:
     return link.role == REVIEWER
 
 
+def check_kind(link: Link, *, for_review: bool) -> None:
+    """Raises HTTPException: 404 where a link is a reviewer's and the page is not, or the other way round."""
+    if is_review(link) is not for_review:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "This link is for something else. Open it as it was sent to you.")
+
+
 def list_data_folders(root: Path) -> Iterator[Path]:
     """The folders below ``root`` that hold a data set, by path."""
     for path, folders, files in os.walk(root):
@@ -206,8 +212,7 @@ def show_item(request: Request) -> Response:
 
 
 def _show_item(request: Request, opened: OpenedLink, problem: str = "", typed: Said | None = None) -> Response:
-    if not is_review(opened.link):
-        raise HTTPException(HTTPStatus.NOT_FOUND, "This link is for something else. Open it as it was sent to you.")
+    check_kind(opened.link, for_review=True)
     request.app.state.studio.links.note_presence(opened.folder, opened.link)
     session = _Session(opened, Review.begin(opened.folder))
     found = session.find_question()
@@ -250,6 +255,7 @@ async def decide(request: Request) -> Response:
 
 def _decide(request: Request, form: FormData) -> Response:
     with open_link(request) as opened:
+        check_kind(opened.link, for_review=True)
         session, said = _Session(opened, Review.begin(opened.folder)), Said.read_form(form)
         if form.get("do") == "back":
             session.review.take_back(session.reviewer)
@@ -292,6 +298,7 @@ async def keep_item_draft(request: Request) -> Response:
 
 def _keep_item_draft(request: Request, form: FormData) -> Response:
     with open_link(request) as opened:
+        check_kind(opened.link, for_review=True)
         opened.desk.keep_draft(opened.link, str(form.get("question", "")), Said.read_form(form).make_draft())
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
