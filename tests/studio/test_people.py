@@ -88,7 +88,7 @@ def test_a_survey_becomes_records_and_a_sheet_that_is_read_back(run: Path, start
 
     wait_for(lambda: len(read_verdicts(run)) == 4)
     with Surveys(run) as surveys:
-        assert surveys.count_waiting() == 0
+        wait_for(lambda: surveys.count_waiting() == 0)
         sheet = api.export_answers(run, surveys, Task.JUDGE, "person-01")
     rows = list(csv.DictReader(io.StringIO(sheet.removeprefix("\ufeff"))))
     assert sorted(row["comment"] for row in rows) == ["", "", "", "clear"]
