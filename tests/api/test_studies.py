@@ -303,6 +303,7 @@ def test_an_estimate_counts_what_all_models_meet_alike_once(server: Any) -> None
         ('models = ["reference/oracl"]\nbenchmarks = ["hsii"]', "Did you mean 'reference/oracle'?"),
         ('models = ["reference/oracle",\n"opnai/gpt-4o"]\nbenchmarks = ["hsii-cot"]', "line 2: hsii-cot with opnai/gpt-4o, seed 0: 'opnai/gpt-4o' is no model name"),
         ('models = ["opnai/gpt-4o"]\nbenchmarks = ["hsii-cot"]', "Did you mean 'openai/gpt-4o'?"),
+        ('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\ndataset = "absent.jsonl"', "line 3: hsii-cot with reference/oracle, seed 0: /"),
         ('judges = ["reference/rule"]\nmodels = ["reference/oracle"]\nbenchmarks = [\n"hsii"]', "line 4: hsii with reference/oracle, seed 0: Stage 4 needs somebody to talk with"),
         ('models = ["reference/oracle"]\nbenchmarks = ["hsii"]\n[hsii]\nstage = [1]', "line 4: hsii with reference/oracle, seed 0: hsii has no option 'stage'"),
         ('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\n[settings.hsii-cot]\npartner = "reference/oracle"', "line 4: hsii-cot with reference/oracle, seed 0: 'reference/oracle' cannot be the partner"),
@@ -316,6 +317,27 @@ def test_every_run_is_checked_before_anything_is_written(text: str, said: str, c
     assert call("study", "study.toml") == 2
     assert said in capsys.readouterr().err
     assert not Path("runs").exists()
+
+
+def test_a_key_that_is_missing_is_not_taken_for_a_wrong_name(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.toml").write_text('models = ["openai/gpt-4o"]\nbenchmarks = ["hsii-cot"]')
+    assert call("study", "study.toml") == 2
+    said = capsys.readouterr().err
+    assert "needs a key" in said and "Did you mean" not in said
+
+
+@pytest.mark.parametrize("limit", ["0", "nan", "inf"])
+def test_a_limit_of_cost_is_a_number_above_nothing(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.toml").write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]')
+    assert call("study", "study.toml", "--max-cost", limit) == 2
+    assert f"--max-cost {limit}: " in capsys.readouterr().err
+
+
+def test_names_too_long_for_a_file_system_are_cut(no_reports: None) -> None:
+    conditions = "".join(f'[[conditions]]\nname = "{"長" * 100}{number}"\nlimit = {number}\n' for number in (1, 2))
+    Path("study.toml").write_text(f'models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\n{conditions}')
+    runs = sociable.study("study.toml").runs
+    assert all(run.is_finished for run in runs) and runs[1].name == f"{runs[0].name}-2"
 
 
 def test_a_study_that_another_process_plays_is_left_alone(server: Any, capsys: pytest.CaptureFixture[str]) -> None:

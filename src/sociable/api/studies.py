@@ -13,6 +13,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 from sociable.api.leaderboard import write_leaderboard
@@ -39,6 +40,8 @@ from sociable.reports.estimates import Asked, make_usage_table
 from sociable.reports.studies import RunState, make_study_document
 
 STUDY_FILE = "study.toml"
+LONGEST_NAME_BYTES = 200
+"""Bytes of a run's name before its seed: file systems take 255."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +151,8 @@ def plan_study(file: Path, folder: Path, *, max_cost: float | None = None) -> St
 
 
 def _check_limit(max_cost: float | None) -> None:
-    if max_cost is not None and max_cost <= 0:
-        raise InputError(f"--max-cost {max_cost:g}: a limit in US dollars is more than 0.")
+    if max_cost is not None and not 0 < max_cost < inf:
+        raise InputError(f"--max-cost {max_cost:g}: a limit in US dollars is a number above 0.")
 
 
 def _identify(settings: RunSettings) -> str:
@@ -158,7 +161,8 @@ def _identify(settings: RunSettings) -> str:
 
 def _name_run(grid: Grid, run: GridRun) -> str:
     parts = [run.settings.benchmark, make_folder_name(run.settings.model), make_folder_name(run.condition)]
-    return "-".join(filter(None, [*parts, f"seed{run.settings.seed}" if grid.has_seeds else ""]))
+    name = "-".join(filter(None, parts)).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore")
+    return f"{name}-seed{run.settings.seed}" if grid.has_seeds else name
 
 
 def _refuse_other_version(path: Path, opened: OpenStudy) -> None:
