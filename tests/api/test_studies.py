@@ -192,8 +192,8 @@ def test_a_run_that_is_no_longer_named_stays_on_disk_and_comes_back(server: Any,
     assert [run.name for run in result.runs] == ["hsii-openai-compatible-social-a"]
     assert call("report", "runs/study") == 0
     assert "No part of it any more: hsii-openai-compatible-social-b" in " ".join(capsys.readouterr().out.split())
-    # Prices and connections decide nothing; another limit does, and is another run.
-    sociable.study(write_file(server, "a", "b", more="max_connections = 3\n" + PRICES))
+    # Prices, connections and attempts decide nothing; another limit does, and is another run.
+    sociable.study(write_file(server, "a", "b", more="max_connections = 3\n[roles.subject]\nattempts = 2\n" + PRICES))
     assert server.requests()["total"] == asked and len(list_folders()) == 2
     result = sociable.study(write_file(server, "a", more="repeats = 2"))
     assert [run.name for run in result.runs] == ["hsii-openai-compatible-social-a-2"]
