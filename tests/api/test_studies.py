@@ -340,6 +340,43 @@ def test_names_too_long_for_a_file_system_are_cut(no_reports: None) -> None:
     assert all(run.is_finished for run in runs) and runs[1].name == f"{runs[0].name}-2"
 
 
+def test_a_folder_that_lost_its_list_goes_on_with_the_same_file_and_with_no_other(
+    no_reports: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path("study.toml")
+    file.write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii"]\nlimit = 1\n[hsii]\nstages = [1]')
+    assert call("study", file) == 0
+    (run,) = list_folders()
+    before = read_records(run)
+    for name in ("series.json", "study.toml"):
+        (run.parent / name).unlink()
+    file.write_text(file.read_text().replace("limit = 1", "limit = 2"))
+    assert call("study", file) == 2
+    assert f"{run} holds a run of other settings" in capsys.readouterr().err
+    file.write_text(file.read_text().replace("limit = 2", "limit = 1"))
+    assert call("study", file) == 0
+    assert read_records(run) == before
+
+
+@pytest.mark.parametrize("text", ["[1]", '"runs"', "3", "[[[", '{"runs": [], "study": {}}', '{"runs": {}, "study": 3}'])
+def test_a_list_that_is_damaged_is_told(text: str, no_reports: None, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.toml").write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\nlimit = 1')
+    Path("runs/study").mkdir(parents=True)
+    Path("runs/study/series.json").write_text(text)
+    for command in (("study", "study.toml"), ("resume", "runs/study")):
+        assert call(*command) == 2
+        assert "series.json: cannot be read" in capsys.readouterr().err
+
+
+def test_a_study_goes_on_without_the_copy_of_its_file(no_reports: None) -> None:
+    Path("study.toml").write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\nlimit = 1')
+    assert call("study", "study.toml") == 0
+    Path("runs/study/study.toml").unlink()
+    assert call("resume", "runs/study") == 0
+    assert call("study", "study.toml") == 0
+    assert Path("runs/study/study.toml").exists()
+
+
 def test_a_study_that_another_process_plays_is_left_alone(server: Any, capsys: pytest.CaptureFixture[str]) -> None:
     from sociable.core.run_folder import hold_lock
 

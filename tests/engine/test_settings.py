@@ -11,7 +11,7 @@ WAYS = [{}, {"subject": RoleSettings()}, {"subject": KEY}, {"openai/a": KEY}]
 
 
 def make(roles: dict[str, RoleSettings]) -> RunSettings:
-    return RunSettings(benchmark="hsii", model="openai/a", judges="openai/b", roles=roles)
+    return RunSettings(benchmark="hsii", model="openai/a", judges=("openai/b",), roles=roles)
 
 
 @pytest.mark.parametrize("roles", WAYS)
