@@ -377,6 +377,20 @@ def test_a_study_goes_on_without_the_copy_of_its_file(no_reports: None) -> None:
     assert Path("runs/study/study.toml").exists()
 
 
+def test_no_more_runs_are_open_at_once_than_the_system_has_files_for() -> None:
+    pytest.importorskip("resource")
+    Path("study.toml").write_text(f'models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\nlimit = 1\nseeds = {[*range(25)]}')
+    code = """
+import resource, sociable
+from sociable.api import pooled_runs
+resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+pooled_runs.report = lambda _: None
+print(sum(run.is_finished for run in sociable.study("study.toml").runs))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["25"], done.stderr[-1000:]
+
+
 def test_a_study_that_another_process_plays_is_left_alone(server: Any, capsys: pytest.CaptureFixture[str]) -> None:
     from sociable.core.run_folder import hold_lock
 
