@@ -28,7 +28,7 @@ from sociable.engine.status import SECONDS_BETWEEN_SIGNS, Control, State, Status
 RUNS = "runs"
 """The name of the phase of a folder of several runs: its items are its runs."""
 
-DEEPEST = 3
+DEEPEST = 4
 """Levels of folders that are looked into for runs."""
 
 _LONGEST_SILENCE = timedelta(seconds=6 * SECONDS_BETWEEN_SIGNS)

@@ -130,7 +130,7 @@ def _list_model_names(name: str, benchmark: str, role: Role) -> Iterator[str]:
 def read_grid(file: Path) -> Grid:
     """The grid in a TOML file. Raises InputError naming the line; nothing but the file is looked at yet."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
         values = tomllib.loads(text)
     except FileNotFoundError:
         raise InputError(f"{file}: no such file. A study is described by a TOML file: models, benchmarks, settings.") from None
@@ -165,6 +165,9 @@ class _GridFile:
         seeds = self._read_list("seeds", int) if "seeds" in self.values else [0]
         conditions = self._read_conditions(benchmarks)
         self._check_settings(benchmarks)
+        for name in self.values:
+            if name in known and name not in benchmarks:
+                self._fail((name,), f"[{name}] has options of a benchmark that is none of this study's.", benchmarks)
         self.named = {strip_endpoint(each) for each in [*models, *self._list_named_models()]}
         runs = [
             self._make_run(find_benchmark(benchmark), ("benchmarks", number), model, condition, seed)
@@ -295,7 +298,9 @@ class _GridFile:
             own_roles = known.get("roles", {})
             if not isinstance(own_roles, dict):
                 self._fail((*way, "roles"), "roles are given by role or model, as in [roles.subject].")
-            roles |= own_roles
+            for key, own_role in own_roles.items():
+                both = isinstance(own_role, dict) and isinstance(roles.get(key), dict)
+                roles[key] = {**roles[key], **own_role} if both else own_role
             values |= known
             places |= {key: (*way, key) for key in known}
             places |= {f"roles.{key}": (*way, "roles", key) for key in own_roles}

@@ -68,10 +68,10 @@ class RunSettings(Record):
     until: Annotated[str | None, BeforeValidator(lambda text: None if text is None else str(parse_rule(str(text))))] = None
     """The rule by which the run ends, as in ``r2 ± 0.03``; None: when all scenarios have been played."""
     seed: int = 0
-    repeats: int = Field(default=1, ge=1)
+    repeats: int = Field(default=1, ge=1, le=10_000)
     max_connections: int | None = Field(default=None, ge=1, le=10_000)
     """Calls at once to each model; None: found by trial."""
-    max_cost: float | None = Field(default=None, gt=0)
+    max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     base_url: str | None = None
     prompts: str | None = None
     roles: dict[str, RoleSettings] = Field(default_factory=dict)

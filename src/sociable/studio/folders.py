@@ -11,11 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sociable.api.processes import is_starting
-from sociable.api.watching import find_status, list_statuses
+from sociable.api.watching import DEEPEST, find_status, list_statuses
 from sociable.engine.status import State, Status
-
-DEEPEST = 4
-"""Levels of folders below the studio's in which runs are looked for."""
 
 
 def find_run_folders(folder: Path) -> Iterator[Path]:

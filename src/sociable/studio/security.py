@@ -84,7 +84,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-_USER_AND_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+_USER_AND_PASSWORD = re.compile(r"(?<=://)[^/\s]+@")
 
 
 def hide_credentials(text: str) -> str:

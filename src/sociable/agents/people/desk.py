@@ -399,9 +399,10 @@ class Desk(Database):
             " AND ? IN ('', q.role) AND ? IN ('', q.participant) AND ? IN ('', q.item)"
             " AND (NOT ? OR q.item IN (SELECT value FROM json_each(?)))"
             " AND NOT (q.role = 'judge' AND EXISTS"
-            " (SELECT 1 FROM places AS o WHERE o.item = q.item AND o.link = ? AND o.role != 'judge'))"
+            " (SELECT 1 FROM places AS o WHERE o.item = q.item AND o.link = ? AND o.role != 'judge'"
+            " UNION SELECT 1 FROM questions AS o WHERE o.item = q.item AND o.link = ? AND o.role != 'judge'))"
             " ORDER BY EXISTS (SELECT 1 FROM places AS o WHERE o.item = q.item AND o.role = q.role) DESC, q.number LIMIT 1",
-            link.role, link.participant, link.item, bool(own), json.dumps(own), link.id,
+            link.role, link.participant, link.item, bool(own), json.dumps(own), link.id, link.id,
         )  # fmt: skip
         return Place(*rows[0]) if rows else None
 

@@ -23,6 +23,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sociable.agents.people.desk import Desk, Link, OpenQuestion, Place
+from sociable.api.watching import DEEPEST
 from sociable.core.errors import InputError
 from sociable.core.form import Form, Question
 from sociable.core.records import make_storable
@@ -32,7 +33,7 @@ from sociable.datasets.review.items import ReviewItem, outline, parse_fix, show_
 from sociable.datasets.review.records import Choice, Group, Tag
 from sociable.datasets.review.results import show_status
 from sociable.datasets.review.reviewing import Review
-from sociable.studio.folders import DEEPEST, name_run
+from sociable.studio.folders import name_run
 from sociable.studio.links import OpenedLink, check_name, open_link
 from sociable.studio.rendering import make_link, show_page
 
