@@ -53,12 +53,17 @@ _PUBLISHED = (
 def make_leaderboard(standings: Standings) -> Document:
     """The leaderboard of these runs."""
     runs = [run for column in standings.columns for entry in column.entries for run in entry.runs]
-    models = {entry.model for column in standings.columns for entry in column.entries if not entry.is_reference}
+    entries = [entry for column in standings.columns for entry in column.entries]
+    models = {entry.model for entry in entries if not entry.is_reference}
+    agents = {entry.model for entry in entries if entry.is_reference}
     benchmarks = {column.benchmark.name: column.benchmark for column in standings.columns}
     cards = {column.title: _find_cards(column) for column in standings.columns}
     # Two benchmarks of one paper may show the same table.
     published = {table.caption: table for each in benchmarks.values() for table in each.load_views().show_published()}
-    counted = [_count(len(models), "model"), _count(len(benchmarks), "benchmark"), _count(len(runs), "run")]
+    counted = [_count(len(named), what) for named, what in ((models, "model"), (agents, "reference agent")) if named] + [
+        _count(len(benchmarks), "benchmark"),
+        _count(len(runs), "run"),
+    ]
     return Document(
         title="Leaderboard",
         subtitle=", ".join(counted),

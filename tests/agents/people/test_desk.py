@@ -159,6 +159,9 @@ def test_nobody_judges_an_episode_of_their_own(desk: Desk) -> None:
     desk.answer(ada, find(desk, ada).id, WORDS)
     ask(desk, "judged", participant="human|goal", role="judge")
     assert desk.find_open_question(ada) is None
+    # A seat that was given up since was played in all the same.
+    desk.release_place(Place("scene#0", "subject", "Maria"))
+    assert desk.find_open_question(ada) is None
     assert find(desk, ben).id == "judged"
 
 
