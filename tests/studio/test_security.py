@@ -97,6 +97,14 @@ def test_whoever_has_no_token_is_told_how_to_get_in(faulty: Asked) -> None:
     assert faulty.get("/static/studio.css", owner=False).status == 200
 
 
+def test_what_a_browsers_command_holds_lets_in_once(faulty: Asked) -> None:
+    path = faulty.server.make_url_for_once().removeprefix(faulty.server.url)
+    assert faulty.server.access.token not in path
+    first = faulty.get(path, owner=False)
+    assert (first.status, faulty.server.access.token in first.headers["set-cookie"]) == (303, True)
+    assert faulty.get(path, owner=False).status == 401
+
+
 def test_the_token_becomes_a_cookie_and_leaves_the_address(faulty: Asked) -> None:
     access = faulty.server.access
     answer = faulty.get(f"/run?run=a%26b&token={access.token}", owner=False)
