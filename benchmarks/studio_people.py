@@ -135,10 +135,8 @@ def measure(server: subprocess.Popen[str], paths: Sequence[str], rate: float, se
     used = after.user + after.system - before.user - before.system
     print(f"{len(people)} people, {requests / elapsed:.0f} requests a second, {len(took['answers'])} answers in {elapsed:.0f} s")
     for name, times in took.items():
-        p95 = statistics.quantiles(times, n=20)[-1]
-        print(
-            f"{name:<8} median {statistics.median(times) * 1000:4.0f} ms, p95 {p95 * 1000:4.0f} ms, slowest {max(times) * 1000:4.0f} ms"
-        )
+        figures = {"median": statistics.median(times), "p95": statistics.quantiles(times, n=20)[-1], "slowest": max(times)}
+        print(f"{name:<8} " + ", ".join(f"{what} {value * 1000:4.0f} ms" for what, value in figures.items()))
     print(f"processor of the server {used / requests * 1000:.1f} ms a request, memory {process.memory_info().rss / 2**20:.0f} MB")
 
 

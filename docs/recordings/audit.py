@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 CARDS = HERE / "audits"
 RUNS = Path("runs/recordings")
 JUDGE = "local/smollm2"
-KNOWN = {"anteval-iep": 40, "stss-conversations": 40, "agentsense": 20, "hsii": 20}
+KNOWN = {"anteval-iep": 40, "stss-conversations": 40, "agentsense": 20, "hsii": 10}
 """Known answers of each kind: the longer the prompts, the fewer."""
 
 

@@ -192,8 +192,8 @@ def test_a_run_that_is_no_longer_named_stays_on_disk_and_comes_back(server: Any,
     assert [run.name for run in result.runs] == ["hsii-openai-compatible-social-a"]
     assert call("report", "runs/study") == 0
     assert "No part of it any more: hsii-openai-compatible-social-b" in " ".join(capsys.readouterr().out.split())
-    # Prices and connections decide nothing; another limit does, and is another run.
-    sociable.study(write_file(server, "a", "b", more="max_connections = 3\n" + PRICES))
+    # Prices, connections and attempts decide nothing; another limit does, and is another run.
+    sociable.study(write_file(server, "a", "b", more="max_connections = 3\n[roles.subject]\nattempts = 2\n" + PRICES))
     assert server.requests()["total"] == asked and len(list_folders()) == 2
     result = sociable.study(write_file(server, "a", more="repeats = 2"))
     assert [run.name for run in result.runs] == ["hsii-openai-compatible-social-a-2"]
@@ -303,6 +303,7 @@ def test_an_estimate_counts_what_all_models_meet_alike_once(server: Any) -> None
         ('models = ["reference/oracl"]\nbenchmarks = ["hsii"]', "Did you mean 'reference/oracle'?"),
         ('models = ["reference/oracle",\n"opnai/gpt-4o"]\nbenchmarks = ["hsii-cot"]', "line 2: hsii-cot with opnai/gpt-4o, seed 0: 'opnai/gpt-4o' is no model name"),
         ('models = ["opnai/gpt-4o"]\nbenchmarks = ["hsii-cot"]', "Did you mean 'openai/gpt-4o'?"),
+        ('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\ndataset = "absent.jsonl"', "line 3: hsii-cot with reference/oracle, seed 0: /"),
         ('judges = ["reference/rule"]\nmodels = ["reference/oracle"]\nbenchmarks = [\n"hsii"]', "line 4: hsii with reference/oracle, seed 0: Stage 4 needs somebody to talk with"),
         ('models = ["reference/oracle"]\nbenchmarks = ["hsii"]\n[hsii]\nstage = [1]', "line 4: hsii with reference/oracle, seed 0: hsii has no option 'stage'"),
         ('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\n[settings.hsii-cot]\npartner = "reference/oracle"', "line 4: hsii-cot with reference/oracle, seed 0: 'reference/oracle' cannot be the partner"),
@@ -316,6 +317,78 @@ def test_every_run_is_checked_before_anything_is_written(text: str, said: str, c
     assert call("study", "study.toml") == 2
     assert said in capsys.readouterr().err
     assert not Path("runs").exists()
+
+
+def test_a_key_that_is_missing_is_not_taken_for_a_wrong_name(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.toml").write_text('models = ["openai/gpt-4o"]\nbenchmarks = ["hsii-cot"]')
+    assert call("study", "study.toml") == 2
+    said = capsys.readouterr().err
+    assert "needs a key" in said and "Did you mean" not in said
+
+
+@pytest.mark.parametrize("limit", ["0", "nan", "inf"])
+def test_a_limit_of_cost_is_a_number_above_nothing(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.toml").write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]')
+    assert call("study", "study.toml", "--max-cost", limit) == 2
+    assert f"--max-cost {limit}: " in capsys.readouterr().err
+
+
+def test_names_too_long_for_a_file_system_are_cut(no_reports: None) -> None:
+    conditions = "".join(f'[[conditions]]\nname = "{"長" * 100}{number}"\nlimit = {number}\n' for number in (1, 2))
+    Path("study.toml").write_text(f'models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\n{conditions}')
+    runs = sociable.study("study.toml").runs
+    assert all(run.is_finished for run in runs) and runs[1].name == f"{runs[0].name}-2"
+
+
+def test_a_folder_that_lost_its_list_goes_on_with_the_same_file_and_with_no_other(
+    no_reports: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path("study.toml")
+    file.write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii"]\nlimit = 1\n[hsii]\nstages = [1]')
+    assert call("study", file) == 0
+    (run,) = list_folders()
+    before = read_records(run)
+    for name in ("series.json", "study.toml"):
+        (run.parent / name).unlink()
+    file.write_text(file.read_text().replace("limit = 1", "limit = 2"))
+    assert call("study", file) == 2
+    assert f"{run} holds a run of other settings" in capsys.readouterr().err
+    file.write_text(file.read_text().replace("limit = 2", "limit = 1"))
+    assert call("study", file) == 0
+    assert read_records(run) == before
+
+
+@pytest.mark.parametrize("text", ["[1]", '"runs"', "3", "[[[", '{"runs": [], "study": {}}', '{"runs": {}, "study": 3}'])
+def test_a_list_that_is_damaged_is_told(text: str, no_reports: None, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.toml").write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\nlimit = 1')
+    Path("runs/study").mkdir(parents=True)
+    Path("runs/study/series.json").write_text(text)
+    for command in (("study", "study.toml"), ("resume", "runs/study")):
+        assert call(*command) == 2
+        assert "series.json: cannot be read" in capsys.readouterr().err
+
+
+def test_a_study_goes_on_without_the_copy_of_its_file(no_reports: None) -> None:
+    Path("study.toml").write_text('models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\nlimit = 1')
+    assert call("study", "study.toml") == 0
+    Path("runs/study/study.toml").unlink()
+    assert call("resume", "runs/study") == 0
+    assert call("study", "study.toml") == 0
+    assert Path("runs/study/study.toml").exists()
+
+
+def test_no_more_runs_are_open_at_once_than_the_system_has_files_for() -> None:
+    pytest.importorskip("resource")
+    Path("study.toml").write_text(f'models = ["reference/oracle"]\nbenchmarks = ["hsii-cot"]\nlimit = 1\nseeds = {[*range(25)]}')
+    code = """
+import resource, sociable
+from sociable.api import pooled_runs
+resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
+pooled_runs.report = lambda _: None
+print(sum(run.is_finished for run in sociable.study("study.toml").runs))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["25"], done.stderr[-1000:]
 
 
 def test_a_study_that_another_process_plays_is_left_alone(server: Any, capsys: pytest.CaptureFixture[str]) -> None:

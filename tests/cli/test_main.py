@@ -743,3 +743,10 @@ def test_runs_are_listed_with_their_states(tmp_path: Path, capsys: pytest.Captur
     ):
         assert sociable(*arguments) == 2, arguments
         assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [("--task", "rate"), ("--sample", "60"), ("--per-item", "2"), ("--attention-checks", "3")])
+def test_options_for_people_without_people_are_refused(option: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("starlette")
+    assert sociable("studio", ".", *option) == 2
+    assert f"{option[0]} goes with --people N" in squeeze(capsys.readouterr().err)

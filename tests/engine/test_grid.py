@@ -80,6 +80,11 @@ def test_what_stands_nearer_to_a_run_goes_before_what_holds_for_all(read) -> Non
     assert plain.roles["subject"].temperature == 0.3
 
 
+def test_roles_are_overlaid_field_by_field(read) -> None:  # type: ignore[no-untyped-def]
+    (run,) = read(f"{LEAST}[roles.subject]\ntemperature = 0.3\n[settings.hsii.roles.subject]\nattempts = 2").runs
+    assert (run.settings.roles["subject"].temperature, run.settings.roles["subject"].attempts) == (0.3, 2)
+
+
 def test_a_role_of_all_runs_is_left_out_where_nothing_is_asked_of_it(read) -> None:  # type: ignore[no-untyped-def]
     grid = read(FILE)
     own = next(run.settings for run in grid.runs if run.settings.benchmark == "hsii-cot")
@@ -129,9 +134,12 @@ LEAST = 'models = ["reference/oracle"]\nbenchmarks = ["hsii"]\n'
         (f"{LEAST}hsii = 1", "line 3: 'hsii' must be a table"),
         (f"{LEAST}[roles.subject]\n\ntemprature = 1", "line 5: unknown setting 'roles.subject.temprature'. Did you mean 'temperature'?"),
         (f"{LEAST}[roles.subject]\ntemperature = 9", "line 4: setting 'roles.subject.temperature'"),
+        (f"{LEAST}[roles.subjct]\ntemperature = 1", "of this run. Did you mean 'subject'?"),
         (f"{LEAST}[roles.subjct]\ntemperature = 1", "line 3: setting 'roles': roles.subjct is neither a role"),
         (f'{LEAST}[prices."m"]\ninput = 1\noutptu = 1', "line 5: unknown setting 'prices.m.outptu'. Did you mean 'output'?"),
         (f"{LEAST}[settings.agentsense]\nlimit = 1", "line 3: 'agentsense' is none of this study's benchmarks"),
+        (f"{LEAST}[agentsense]\nturns = 3", "line 3: [agentsense] has options of a benchmark that is none of this study's"),
+        (f"{LEAST}max_cost = inf", "line 3: setting 'max_cost'"),
         (f"{LEAST}[settings.hsii]\nlimti = 1", "line 4: unknown setting 'limti' in [settings.hsii]. Did you mean 'limit'?"),
         (f"{LEAST}[settings.hsii]\nlimit = 1\nmax_cost = 2", "line 5: unknown setting 'max_cost' in [settings.hsii]. It holds for all runs"),
         (f"{LEAST}[settings.hsii]\n[settings.hsii.options]", "line 4: hsii's own options stand in the table [hsii]"),
@@ -140,6 +148,12 @@ LEAST = 'models = ["reference/oracle"]\nbenchmarks = ["hsii"]\n'
         (f'{LEAST}[[conditions]]\nname = "a"\nbenchmarks = ["hsi"]', "line 5: 'hsi' is none of this study's benchmarks. Did you mean 'hsii'?"),
         (f'{LEAST}[[conditions]]\nname = "a"\n\nprompt = "x"', "line 6: unknown setting 'prompt' in [conditions.0]. Did you mean 'prompts'?"),
         (f'{LEAST}[[conditions]]\nname = "a"\noptions = 3', "line 5: options must be a table"),
+        (f'{LEAST}[[conditions]]\nname = "a"\nbenchmarks = []', "line 5: benchmarks must be a list of one or more"),
+        (f"{LEAST}roles = 3", "line 3: roles are given by role or model"),
+        (f"{LEAST}[roles.subject]\n[settings.hsii]\nroles = 3", "line 5: roles are given by role or model"),
+        (f'{LEAST}people = ["Ada"]', "line 3: 'human' cannot play many runs"),
+        (f'{LEAST}raters = ["human"]', "line 3: 'human' cannot play many runs"),
+        (f"{LEAST}x = {'[' * 3000}{']' * 3000}", ": cannot be read as TOML: "),
         (f"{LEAST}[conditions]\nname = 1", "line 3: conditions must be tables of their own"),
         ('models = ["reference/random"]\nbenchmarks = ["hsii",\n"agentsense-duels"]', "line 3: in agentsense-duels two models meet. Name whom"),
     ],

@@ -166,6 +166,26 @@ async def test_what_is_said_in_two_words_is_one(listener: Listener) -> None:
     assert not (listener.folder / CONTROL_FILE).exists()
 
 
+async def test_several_runs_that_were_stopped_say_so(listener: Listener) -> None:
+    with listener.keep() as keeper:
+        keeper.missing = "2 of 2 runs could not go on."
+    assert (listener.find().state, listener.find().reason) == (State.UNFINISHED, "2 of 2 runs could not go on.")
+    with listener.keep() as keeper:
+        listener.budget.interrupt()
+        keeper.missing = "2 of 2 runs could not go on."
+    assert (listener.find().state, listener.find().reason) == (State.STOPPED, "Interrupted.")
+
+
+@pytest.mark.parametrize("before", ['{"halt": true}', "[" * 100_000, '{"stop": tr'])
+async def test_nonsense_that_lies_there_hides_no_word(listener: Listener, before: str) -> None:
+    (listener.folder / "manifest.json").write_text("{}")
+    with hold_lock(listener.folder), listener.keep() as keeper:
+        keeper._over.set()  # it looks no more
+        (listener.folder / CONTROL_FILE).write_text(before)
+        watching.stop(listener.folder)
+        assert json.loads((listener.folder / CONTROL_FILE).read_text()) == {"stop": True}
+
+
 async def test_estimates_of_an_earlier_process_are_kept(listener: Listener) -> None:
     with listener.keep() as keeper:
         keeper.note_estimates([HALF], 3)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,8 @@ import pytest
 
 from sociable.api import processes, watching
 from sociable.api.runs import make_settings, resume
-from sociable.core.errors import RunFolderError
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.run_folder import STATUS_FILE
 from sociable.engine.status import State, Status
 from sociable.models.journal import Journal
 from sociable.models.limits import Price
@@ -124,6 +128,63 @@ def test_a_limit_is_raised_whether_the_run_is_at_work_or_stopped(server: Any, tm
     status = wait_for(folder, lambda status: not status.state.is_at_work)
     assert (status.state, status.limit, status.remark) == (State.FINISHED, 50.0, "")
     assert json.loads((folder / "manifest.json").read_text())["settings"]["max_cost"] == 50.0
+
+
+class Waiting:
+    """A process that ends when it is told to."""
+
+    pid = 4242
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.code, self.over = 0, threading.Event()
+
+    def wait(self) -> int:
+        self.over.wait(PATIENCE_SECONDS)
+        return self.code
+
+
+def test_a_process_that_ends_late_leaves_the_next_one_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Waiting] = []
+    monkeypatch.setattr(processes.subprocess, "Popen", lambda *_, **__: begun.append(Waiting()) or begun[-1])
+    (tmp_path / "manifest.json").write_text("{}")
+    for _ in range(2):
+        processes.start(tmp_path)
+    (first, _) = (each for each in threading.enumerate() if each.name == f"waits for {Waiting.pid}")
+    begun[0].over.set()
+    first.join(PATIENCE_SECONDS)
+    assert processes.is_starting(tmp_path)
+    begun[1].over.set()
+
+
+def test_a_process_with_the_number_of_an_earlier_one_has_said_nothing_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    before = datetime.now(UTC) - timedelta(hours=1)
+    status = Status(state=State.STOPPED, pid=Waiting.pid, host=socket.gethostname(), begun=before, updated=before)
+    (tmp_path / STATUS_FILE).write_text(status.model_dump_json())
+    process = Waiting()
+    monkeypatch.setattr(processes.subprocess, "Popen", lambda *_, **__: process)
+    processes.start(tmp_path)
+    assert processes.is_starting(tmp_path)
+    process.code = 1
+    process.over.set()
+    status = wait_for(tmp_path, lambda status: status.state is State.FAILED)
+    assert "ended with code 1" in status.reason
+
+
+@pytest.mark.parametrize(
+    ("model", "address"),
+    [
+        ("openai-compatible/x", "http://me:secret@127.0.0.1:9/v1"),
+        ("openai-compatible/x@http://me:secret@127.0.0.1:9/v1", None),
+        ("reference/oracle", "http://127.0.0.1:9/v1?key=secret"),
+    ],
+)
+def test_an_address_with_a_password_is_refused_before_it_is_written(tmp_path: Path, model: str, address: str | None) -> None:
+    with pytest.raises(InputError, match="must hold no name, password or query"):
+        processes.begin(make_settings("hsii", None, model=model, base_url=address, options={"stages": "1"}), tmp_path / "run")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_process_that_cannot_begin_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,3 +167,38 @@ async def test_calls_of_an_episode_that_was_stopped_are_waited_for(runs: Runs) -
     budget.interrupt()
     await budget.wait_for_calls()
     assert under_way.done() and under_way.result().text == "1"
+
+
+async def test_a_call_given_up_while_it_waits_for_money_leaves_nothing_under_way() -> None:
+    """As a town does, which cancels its other residents' calls when one fails."""
+    one, other = make_parts(Budget({"m": TOKEN}, limit=20.0))
+    reserve = await other.admit("m", asking("subject"))
+    waiting = asyncio.create_task(one.admit("m", asking("subject")))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    async with asyncio.timeout(5):
+        await one.wait_for_calls()
+    other.settle(reserve)
+    await one.admit("m", asking("subject"))
+
+
+async def test_a_run_that_has_stopped_does_not_stop_the_others_for_a_call_that_waited() -> None:
+    whole = Budget({"m": TOKEN}, limit=20.0)
+    dead, alive = make_parts(whole)
+    reserve = await alive.admit("m", asking("subject"))
+    waiting = asyncio.create_task(dead.admit("m", asking("subject")))
+    await asyncio.sleep(0)
+    dead.interrupt()
+    # Ten of twenty dollars are spent: what the dead run's call might cost no longer fits, a smaller one would.
+    alive.book("m", "subject", Usage(calls=1, input_tokens=6, output_tokens=4))
+    alive.settle(reserve)
+    with pytest.raises(Interrupted):
+        await waiting
+    assert whole.stopped is None
+
+
+def make_parts(whole: Budget) -> tuple[Budget, Budget]:
+    parts = Budget(whole.prices), Budget(whole.prices)
+    for part in parts:
+        part.join(whole)
+    return parts

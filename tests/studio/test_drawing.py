@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.routing import Route
 
+from sociable.api.leaderboard import write_leaderboard
 from sociable.core.plots import IntervalPlot, Mark
 from sociable.core.view import (
     Callout,
@@ -94,6 +97,43 @@ def test_pages_are_for_everyone(
     assert [each for each in page.said if "404" not in each] == []  # type: ignore[attr-defined]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
+
+
+@pytest.fixture(scope="module")
+def ranked(start_studio: Callable[[Path], Asked], runs_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    """A studio with a study of models with hostile names, and its leaderboard."""
+    folder = tmp_path_factory.mktemp("ranked")
+    runs, conditions = {}, {}
+    for place, name in enumerate(filter(None, HOSTILE)):
+        run = folder / "study" / f"run-{place}"
+        shutil.copytree(runs_folder / ("hsii-oracle" if place % 2 else "hsii-random"), run)
+        manifest = json.loads((run / "manifest.json").read_text())
+        manifest["models"]["subject"] = manifest["settings"]["model"] = name
+        (run / "manifest.json").write_text(json.dumps(manifest))
+        runs[run.name], conditions[run.name] = manifest["settings"], HOSTILE[place - 1]
+    noted = {"name": EVERYTHING, "conditions": conditions, "remarks": [EVERYTHING]}
+    (folder / "study" / "series.json").write_text(json.dumps({"study": noted, "runs": runs}))
+    (folder / "study" / "study.toml").write_text("")
+    write_leaderboard([folder / "study"], folder / "study")
+    return start_studio(folder)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
+@pytest.mark.parametrize("path", ["/leaderboard?run=study", "/watch/run?run=study", "/studies"])
+def test_a_study_of_hostile_models_is_for_everyone(
+    ranked: Asked, open_page: Callable[..., Page], assert_accessible: Callable[[Page], None], path: str, width: int, dark: bool
+) -> None:
+    page = open_page(ranked, path, width=width, dark=dark)
+    assert page.said == []  # type: ignore[attr-defined]
+    assert page.evaluate("[window.broken, document.images.length]") == [None, 0]
+    text = page.locator("body").inner_text()
+    assert "\x1b" not in text and "\u202e" not in text
+    if path != "/studies":
+        assert "<script>window.broken = 1</script>" in text and "‹ESC›" in text
+    if path.startswith("/leaderboard"):
+        # Served, it is in a sandbox, where the rules cannot be run.
+        page.goto((ranked.server.studio.folder / "study" / "leaderboard.html").as_uri())
+    assert_accessible(page)
 
 
 def test_links_keep_whatever_is_in_a_name() -> None:

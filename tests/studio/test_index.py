@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +27,7 @@ from .conftest import HOSTILE, make_episode, make_judgment, make_score, write_li
 def no_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     """The benchmark of these runs is not installed: nobody need be asked for topics."""
     monkeypatch.setattr(indexing, "_ask_for_topics", lambda path: {})
+    monkeypatch.setattr(indexing, "SECONDS_BETWEEN_LOOKS", 0.1)
 
 
 @pytest.fixture
@@ -127,6 +132,15 @@ def test_the_list_of_runs_says_how_each_is(tmp_path: Path, index: Index) -> None
     assert index.list_other_runs("run", "case-0#0") == [("series/deep", "a-model")]
 
 
+def test_the_metric_by_which_models_are_ranked_comes_first(tmp_path: Path, index: Index) -> None:
+    scores = [make_score(0, "target_accuracy", 1.0), make_score(0, "hsii_cascade", 0.5)]
+    write_run(tmp_path / "hsii", [make_episode(0)], scores=scores, benchmark="hsii")
+    write_run(tmp_path / "other", [make_episode(0)], scores=scores)
+    update_index(index, tmp_path)
+    found = {run.name: [name for name, *_ in run.estimates] for run in index.list_runs()}
+    assert found == {"hsii": ["hsii_cascade", "target_accuracy"], "other": ["target_accuracy", "hsii_cascade"]}
+
+
 def test_a_file_that_grows_is_read_from_where_it_ended(tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "LINES_AT_ONCE", 2)
     file = write_run(tmp_path / "run", [make_episode(number) for number in range(5)]) / "episodes.jsonl"
@@ -175,7 +189,7 @@ def test_what_is_damaged_is_told_and_hides_nothing_else(tmp_path: Path, index: I
         "judgments.jsonl, line 2",
     ):
         assert place in told
-    assert "sociable score" not in told  # it has its estimates, if not its scores
+    assert "sociable score" in told  # it has its estimates, and not its scores
     assert "manifest.json cannot be read" in find_run(index, "broken").problems[0]
     # The run goes on: the torn line is dropped, and its episode comes whole.
     whole = (run / "episodes.jsonl").read_bytes().rpartition(b"\n")[0] + b"\n"
@@ -184,7 +198,147 @@ def test_what_is_damaged_is_told_and_hides_nothing_else(tmp_path: Path, index: I
     (run / "scores.json").write_text("nonsense")
     update_index(index, tmp_path)
     told = "\n".join(find_run(index).problems)
-    assert "cut off" not in told and "sociable score" in told and find_run(index).done == 3
+    assert "cut off" not in told and told.count("sociable score") == 1 and find_run(index).done == 3
+
+
+ODD = (None, 7, 10**400, -1.5, float("nan"), "x", [], [[]], {"a": 1}, True, "\ud800")
+"""Values of any kind that JSON has."""
+
+
+def list_places(record: object) -> Iterator[tuple[str | int, ...]]:
+    """The ways to all values in a record."""
+    items = record.items() if isinstance(record, dict) else enumerate(record) if isinstance(record, list) else ()
+    for key, value in items:
+        yield (key,)
+        yield from ((key, *rest) for rest in list_places(value))
+
+
+def change(record: Any, place: Sequence[Any], value: object) -> str:
+    copied = json.loads(json.dumps(record))
+    inner = copied
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return json.dumps(copied)
+
+
+def test_values_of_any_kind_hide_no_other_run(tmp_path: Path) -> None:
+    odd = write_run(
+        tmp_path / "odd",
+        [make_episode(0)],
+        [make_judgment("case-0#0", "judge-1", "win", orders_disagree=True)],
+        [make_score(0, "fair", 0.5)],
+    )
+    write_run(tmp_path / "other", [make_episode(0)], [], [make_score(0, "fair", 0.5)], created="2020")
+    index = Index(choose_place(tmp_path))
+    whole = {name: (odd / name).read_text() for name in ("manifest.json", "episodes.jsonl", "judgments.jsonl", "scores.json")}
+    deep = "[" * 100_000
+    broken = {name: [deep, f'{{"estimates": [], "scores": [{deep}'] for name in whole}
+    for name, text in whole.items():
+        broken[name] += [
+            f"{change(json.loads(text), place, value)}\n" for place in list_places(json.loads(text)) for value in ODD
+        ]
+    for name, texts in broken.items():
+        for text in texts:
+            (odd / name).write_text(text)
+            index.throw_away()
+            update_index(index, tmp_path)
+            assert not update_index(index, tmp_path), text[:200]
+            assert [row.run for row in index.find_episodes(Filters(metric="fair", run="other")).rows] == ["other"], text[:200]
+            rows = index.find_episodes(Filters()).rows
+            assert {type(cell.value) for row in rows for cell in row.scores} <= {float, type(None)}
+            assert {type(end) for run in index.list_runs() for each in run.estimates for end in each[1:]} <= {float, type(None)}
+        (odd / name).write_text(whole[name])
+
+
+def test_a_file_that_nobody_may_read_hides_no_other_run(tmp_path: Path, index: Index) -> None:
+    run = write_run(tmp_path / "closed", [make_episode(0)], created="2027")
+    write_run(tmp_path / "run", [make_episode(0)])
+    (run / "episodes.jsonl").unlink()
+    (run / "episodes.jsonl").mkdir()  # the superuser may read every file
+    update_index(index, tmp_path)
+    assert list_episodes(index) == ["case-0#0"]
+    assert "episodes.jsonl cannot be read" in find_run(index, "closed").problems[0]
+
+
+def test_judges_who_are_no_judges_any_more_do_not_disagree(tmp_path: Path, index: Index) -> None:
+    run = write_filtered_run(tmp_path)
+    update_index(index, tmp_path)
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest["models"]["judges"] = ["a new judge"]
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    update_index(index, tmp_path)
+    assert list_episodes(index, judges=Disagreement.JUDGES) == list_episodes(index, judges=Disagreement.ORDERS) == []
+
+
+def test_a_judgment_takes_the_place_of_the_one_before(tmp_path: Path, index: Index) -> None:
+    judged = [make_judgment("case-0#0", judge, verdict) for judge, verdict in (("judge-1", "loss"), ("judge-2", "win"))]
+    run = write_run(tmp_path / "run", [make_episode(0)], [*judged, make_judgment("case-0#0", "judge-1", "win")])
+    update_index(index, tmp_path)
+    assert list_episodes(index) == ["case-0#0"]
+    assert list_episodes(index, judges=Disagreement.JUDGES) == []
+    write_lines(run / "judgments.jsonl", judged)
+    update_index(index, tmp_path)
+    assert list_episodes(index, judges=Disagreement.JUDGES) == ["case-0#0"]
+    (run / "judgments.jsonl").unlink()
+    update_index(index, tmp_path)
+    assert list_episodes(index, judges=Disagreement.JUDGES) == []
+
+
+def test_judgments_that_come_before_their_episode_are_not_lost(tmp_path: Path, index: Index) -> None:
+    judged = [make_judgment("case-1#0", judge, verdict) for judge, verdict in (("judge-1", "loss"), ("judge-2", "win"))]
+    run = write_run(tmp_path / "run", [make_episode(0)], judged)
+    update_index(index, tmp_path)
+    write_lines(run / "episodes.jsonl", [make_episode(1)], "a")
+    update_index(index, tmp_path)
+    assert list_episodes(index, judges=Disagreement.JUDGES) == ["case-1#0"]
+
+
+def test_a_file_that_is_changed_by_hand_is_read_anew(tmp_path: Path, index: Index) -> None:
+    run = write_run(tmp_path / "run", ["no record", make_episode(0)])
+    update_index(index, tmp_path)
+    assert find_run(index).problems
+    # In place, and longer than before: the inode stays, and the size tells nothing.
+    write_lines(run / "episodes.jsonl", [make_episode(1, note="longer than what was here before"), make_episode(0)])
+    update_index(index, tmp_path)
+    assert (list_episodes(index), find_run(index).problems) == (["case-1#0", "case-0#0"], [])
+    # As it was in length and time.
+    before = (run / "episodes.jsonl").stat()
+    write_lines(run / "episodes.jsonl", [make_episode(1, note="longer than what was here before"), make_episode(9)])
+    os.utime(run / "episodes.jsonl", ns=(before.st_atime_ns, before.st_mtime_ns))
+    update_index(index, tmp_path)
+    assert list_episodes(index) == ["case-1#0", "case-9#0"]
+    (run / "episodes.jsonl").unlink()
+    update_index(index, tmp_path)
+    assert list_episodes(index) == []
+
+
+def test_an_index_that_is_damaged_inside_is_made_anew(tmp_path: Path, index: Index) -> None:
+    write_run(tmp_path / "run", [make_episode(number) for number in range(300)])
+    update_index(index, tmp_path)
+    with index.connect() as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    size = index.path.stat().st_size
+    with index.path.open("r+b") as stream:
+        stream.seek(4096)
+        stream.write(b"\xff" * (size - 4096))
+    write_run(tmp_path / "another", [make_episode(0)])
+    indexer = indexing.Indexer(index, tmp_path)
+    indexer.start()
+    try:
+        until = time.monotonic() + 20
+        while indexer.problem or not index.path.exists() or index.path.stat().st_size < 8192 or find_all(index) != 301:
+            assert time.monotonic() < until, indexer.problem
+            time.sleep(0.05)
+    finally:
+        indexer.stop()
+
+
+def find_all(index: Index) -> int:
+    try:
+        return index.find_episodes(Filters()).total
+    except sqlite3.Error:
+        return 0
 
 
 def test_a_run_that_is_gone_is_forgotten(tmp_path: Path, index: Index) -> None:
@@ -265,3 +419,4 @@ def test_no_sign_of_a_question_means_anything(small_index: Index, text: str) -> 
 
 def test_hostile_strings_are_kept_apart(small_index: Index) -> None:
     assert small_index.find_episodes(Filters()).total == len(HOSTILE)
+    assert small_index.find_episodes(Filters(topic="x" * 60_000)).total == 0

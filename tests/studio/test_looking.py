@@ -86,7 +86,7 @@ def ask_episode(studio: Asked, run: str, episode: str = CASE, *, page: str = "/e
 
 def test_runs_and_their_estimates_are_listed(studio: Asked) -> None:
     text = studio.get("/").text
-    for words in ("hsii-oracle", "hsii-random", "reference/random", "r1 1.000", "scored"):
+    for words in ("hsii-oracle", "hsii-random", "reference/random", "hsii_cascade", "scored"):
         assert words in text
     text = studio.get("/run?run=hsii-oracle").text
     for words in ("r2_soft", "Estimate", "/report?run=hsii-oracle", "/episodes?run=hsii-oracle", "reference/oracle", "Digests"):
@@ -189,6 +189,30 @@ def test_a_damaged_file_is_shown_as_far_as_it_is_whole(looked_at: Asked) -> None
     assert "damaged" in looked_at.get("/").text
     odd = looked_at.get(make_link("/episode", run="damaged", episode="odd#0"))
     assert (odd.status, "not a record this version understands" in odd.text) == (200, True)
+
+
+@pytest.mark.parametrize(
+    "field", ["benchmark", "models", "created", "episodes", "settings", "digests", "usage", "cost", "failures"]
+)
+def test_a_manifest_of_another_kind_is_told_with_its_place(looked_at: Asked, kept: Path, field: str) -> None:
+    folder = kept / f"odd-{field}"
+    write_run(folder, [make_episode(0)], **{field: ["what", {"is": "this"}]})
+    for page in ("/run", "/episode", "/calls", "/beside"):
+        answer = looked_at.get(make_link(page, run=folder.name, other="whole", episode="case-0#0"))
+        assert (answer.status, f"manifest.json, &#39;{field}" in answer.text) == (400, True)
+
+
+@pytest.mark.parametrize("odd", [7, {"a": 1}, [7, [8]], "text"])
+def test_records_of_another_kind_are_shown_as_they_are(looked_at: Asked, kept: Path, odd: Any) -> None:
+    folder = kept / f"records-{type(odd).__name__}"
+    turn = {"speaker": odd, "addressees": odd, "heard_by": odd, "content": odd, "thinking": odd, "note": odd}
+    judged = [make_judgment("case-0#0", "judge-1", "win", orders=odd, reason=odd)]
+    score = [{"metric": "fair", "value": odd, "low": odd, "high": odd, "scenario": odd, "repeat": odd}]
+    write_run(folder, [make_episode(0, turns=[turn]), make_episode(1, turns=odd)], judged, score)
+    for episode in ("case-0#0", "case-1#0"):
+        assert "The record as it is kept" in ask_episode(looked_at, folder.name, episode)
+    assert looked_at.get(make_link("/run", run=folder.name)).status == 200
+    assert looked_at.get(make_link("/calls", run=folder.name, episode="case-0#0", page="9" * 5000)).status == 200
 
 
 def test_a_report_knows_nothing_of_the_studio(studio: Asked, open_page: Callable[..., Page]) -> None:

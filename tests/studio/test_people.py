@@ -31,7 +31,7 @@ from sociable.core.run_folder import RunFolder
 from sociable.engine.registry import find_benchmark
 from sociable.engine.study import ShownPair, ShownQuestion
 from sociable.people.dealing import Dealt
-from sociable.people.files import PeopleFiles, SheetItem
+from sociable.people.files import PeopleFiles, PersonRating, SheetItem
 from sociable.people.surveys import SURVEY_FILE, NewItem, Surveys, Task
 from sociable.studio.surveys import OpenSurveys, make_path
 
@@ -88,7 +88,7 @@ def test_a_survey_becomes_records_and_a_sheet_that_is_read_back(run: Path, start
 
     wait_for(lambda: len(read_verdicts(run)) == 4)
     with Surveys(run) as surveys:
-        assert surveys.count_waiting() == 0
+        wait_for(lambda: surveys.count_waiting() == 0)
         sheet = api.export_answers(run, surveys, Task.JUDGE, "person-01")
     rows = list(csv.DictReader(io.StringIO(sheet.removeprefix("\ufeff"))))
     assert sorted(row["comment"] for row in rows) == ["", "", "", "clear"]
@@ -270,6 +270,27 @@ def test_attention_checks_look_like_all_others_and_mark_whoever_fails_them(run: 
     assert len(read_verdicts(run)) == 12
 
 
+def test_a_damaged_file_of_another_run_closes_no_link(run: Path, start_studio: Callable[[Path], Asked]) -> None:
+    (person,) = api.begin_survey(run, 1, sample=6).people
+    damaged = run.parent / "a damaged one"
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text("{}")
+    (damaged / SURVEY_FILE).write_text("no database, and longer than the header of one would be\n" * 50)
+    assert start_studio(run.parent).get(make_path(person.secret), owner=False).status == 200
+
+
+def test_a_precision_of_what_corrects_nothing_is_refused(run: Path) -> None:
+    with pytest.raises(InputError, match=r"--precision 0\.1: goes with --task judge only"):
+        api.begin_survey(run, 2, task=Task.RATE, precision=0.1)
+
+
+def test_nobody_gets_the_name_of_somebody_who_has_rated(run: Path) -> None:
+    with PeopleFiles(run) as people:
+        people.ratings.append(PersonRating(id="x|person-01", episode="x", person="person-01", rating=1.0))
+    (person,) = api.begin_survey(run, 1, task=Task.RATE, sample=1).people
+    assert person.name == "person-02"
+
+
 def test_more_checks_than_there_are_are_refused_before_anything_is_noted(run: Path) -> None:
     with pytest.raises(InputError, match="attention-checks 5000: of answers known beforehand"):
         api.begin_survey(run, 2, sample=6, attention_checks=5000)
@@ -317,6 +338,21 @@ def test_a_changed_answer_takes_the_place_of_the_first_and_time_adds_up(run: Pat
         assert 0.05 <= given.seconds < 0.2
         api.keep_answers(run, surveys)
     assert list(read_verdicts(run).values()) == [Verdict.LOSS]
+
+
+def test_a_draft_that_comes_after_its_answer_changes_nothing(run: Path, start_studio: Callable[[Path], Asked]) -> None:
+    (person,) = api.begin_survey(run, 1, sample=6).people
+    studio, path = start_studio(run.parent), make_path(person.secret)
+    studio.get(f"{path}?at=1", owner=False)
+    answer(studio, path, 1, "1", "all of it")
+    late = {"position": "1", "action": "draft", "comment": "all o"}
+    assert studio.post(path, late, owner=False).status == 204
+    with Surveys(run) as surveys:
+        assert [each.comment for each in surveys.list_given()] == ["all of it"]
+        # Looked at again, it can be changed.
+        studio.get(f"{path}?at=1", owner=False)
+        studio.post(path, late | {"comment": "more"}, owner=False)
+        assert [each.comment for each in surveys.list_given()] == ["more"]
 
 
 # In the browser.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sociable.agents.people.desk import Desk
 from sociable.datasets.review.records import Choice
 from sociable.datasets.review.reviewing import Review
 
@@ -73,6 +74,27 @@ def test_decisions_are_those_of_the_terminal(start_studio: Callable[..., Asked],
     assert "Ada has decided in group 1" in invite_anew(studio, "Ada", "2")
     assert studio.get("/review?data=..").status == 404
     assert studio.get("/review?data=mine", owner=False).status == 401
+
+
+def test_a_link_of_one_kind_does_nothing_at_the_pages_of_the_other(start_studio: Callable[..., Asked], data: Path) -> None:
+    studio = start_studio(data.parent)
+    (review,) = invite(studio, "Ada")
+    shown = studio.get(review, owner=False).text
+    question = re.findall(r'name="question" value="([^"]+)"', shown)[0]
+    seat = review.removesuffix("/review")
+    sent = {"question": question, **{f"answer-{number}": "x" for number in range(4)}}
+    for path, form in ((seat, sent), (seat, sent | {"do": "keep"}), (f"{seat}/draft", sent)):
+        assert studio.post(path, form, owner=False).status == 404
+    assert studio.get(review, owner=False).text == shown
+
+    run = data.parent / "run"
+    run.mkdir()
+    (run / "dataset.jsonl").write_bytes((data / "dataset.jsonl").read_bytes())
+    with Desk(run) as desk:
+        seat = f"/desk/{desk.make_link('Bo').secret}"
+    for path in (f"{seat}/review", f"{seat}/review/draft"):
+        assert studio.post(path, {"question": "", "choice": "keep", "do": "back"}, owner=False).status == 404
+    assert not (run / "review").exists()
 
 
 def invite_anew(studio: Asked, name: str, group: str) -> str:

@@ -25,7 +25,7 @@ from sociable.studio.rendering import show_page
 from sociable.studio.security import HEADERS, Access
 from sociable.studio.server import StudioServer, is_loopback
 
-from .conftest import Answer, Asked
+from .conftest import Answer, Asked, write_run
 
 
 def fail(request: Request) -> Response:
@@ -97,6 +97,14 @@ def test_whoever_has_no_token_is_told_how_to_get_in(faulty: Asked) -> None:
     assert faulty.get("/static/studio.css", owner=False).status == 200
 
 
+def test_what_a_browsers_command_holds_lets_in_once(faulty: Asked) -> None:
+    path = faulty.server.make_url_for_once().removeprefix(faulty.server.url)
+    assert faulty.server.access.token not in path
+    first = faulty.get(path, owner=False)
+    assert (first.status, faulty.server.access.token in first.headers["set-cookie"]) == (303, True)
+    assert faulty.get(path, owner=False).status == 401
+
+
 def test_the_token_becomes_a_cookie_and_leaves_the_address(faulty: Asked) -> None:
     access = faulty.server.access
     answer = faulty.get(f"/run?run=a%26b&token={access.token}", owner=False)
@@ -160,9 +168,19 @@ def test_pages_have_no_script_and_no_style_of_their_own(studio: Asked) -> None:
     assert text.count("<script") == 1 and '<script src="/static/studio.js" defer></script>' in text
 
 
-@pytest.mark.parametrize("run", ["", "..", "../..", "/etc", "nobody", "%00", "hsii-oracle/../..", "hsii-oracle%00"])
+@pytest.mark.parametrize(
+    "run", ["", "..", "../..", "/etc", "nobody", "%00", "hsii-oracle/../..", "hsii-oracle%00", "a" * 300, "a/" * 3000]
+)
 def test_no_folder_but_a_run_of_the_studio_is_opened(studio: Asked, run: str) -> None:
-    assert studio.get(f"/run?run={run}").status == 404
+    assert [studio.get(f"{page}?run={run}").status for page in ("/run", "/watch/run")] == [404, 404]
+
+
+def test_no_link_leads_out_of_the_folder(faulty: Asked, tmp_path: Path) -> None:
+    outside = write_run(tmp_path / "outside", [])
+    for name, target in (("out", outside), ("itself", "itself")):
+        (faulty.server.studio.folder / name).symlink_to(target)
+        assert [faulty.get(f"{page}?run={name}").status for page in ("/run", "/watch/run", "/report")] == [404] * 3
+    assert "outside" not in faulty.get("/").text + faulty.get("/watch").text
 
 
 def test_other_machines_are_let_in_only_when_asked_for(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sociable.agents.people.desk import Desk, Place
+from sociable.agents.people.desk import DESK_FILE, Desk, Place
 from sociable.core.form import Form, Question
 from sociable.core.records import make_storable
 from sociable.engine.registry import list_benchmark_names
@@ -113,6 +113,35 @@ def test_a_link_opens_its_own_seat_alone_and_can_be_withdrawn(sitting: Asked, tm
     assert "withdrawn already" in sitting.post(address, {"do": "close", "link": "1"}).text
     assert sitting.post(address, {"do": "renew", "link": "2"}).status == 303
     assert sitting.get(other, owner=False).status == 404
+
+
+def test_a_damaged_desk_closes_no_other(start_studio: Callable[..., Asked], tmp_path: Path) -> None:
+    for name in ("damaged", "whole"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text("{}")
+    (tmp_path / "damaged" / DESK_FILE).write_text("no database, and longer than the header of one would be\n" * 50)
+    with Desk(tmp_path / "whole") as desk:
+        secret = desk.make_link("Ada").secret
+    studio = start_studio(tmp_path)
+    assert studio.get(f"/desk/{secret}", owner=False).status == 200
+    assert studio.get("/desk/" + "x" * 43, owner=False).status == 404
+    page = studio.get("/sittings")
+    assert page.status == 200 and "cannot be read" in page.text and "with Ada" in page.text
+    # Whose own desk it is hears of it, and is not told that the link is nobody's.
+    (tmp_path / "whole" / DESK_FILE).write_text("no database, and longer than the header of one would be\n" * 50)
+    assert "cannot be read" in studio.get(f"/desk/{secret}", owner=False).text
+
+
+def test_a_choice_that_is_none_is_refused(start_studio: Callable[..., Asked], tmp_path: Path) -> None:
+    with make_desk(tmp_path / "run") as desk:
+        made = desk.make_link("Ada")
+        desk.put("one", Place("case#0", "subject", ""), Form("One", [], [Question("Which?", ("a", "b"))]))
+        assert desk.find_open_question(made.link)
+        studio = start_studio(tmp_path)
+        for given in ("9" * 5000, "2", "-1", "\u00b2", "a"):
+            answer = studio.post(f"/desk/{made.secret}", {"question": "one", "answer-0": given}, owner=False)
+            assert (answer.status, "Choose one of: a, b" in answer.text) == (422, True)
+        assert desk.list_answers() == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])

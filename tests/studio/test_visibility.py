@@ -112,7 +112,8 @@ def find_extra(sat: Sat, calls: list[tuple[Request, Form]]) -> set[str]:
 
 PAGES_WORDS = frozenset(
     find_words(
-        "turn turns answer answers nothing may be left empty since your last as you have seen it new note user system assistant"
+        "turn turns answer answers nothing may be left empty since your last as you have seen it new note user system assistant "
+        "the run is being prepared this page goes on by itself"
     )
 )
 """The words that a page has of itself beside those of a page that asks nothing: parts that are not on every page."""

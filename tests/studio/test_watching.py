@@ -156,6 +156,8 @@ def test_the_limit_is_raised_from_the_page(server: Any, watched: Asked, tmp_path
         ({"limit": "0"}, "limit"),
         ({"options": "stages ="}, "one a line"),
         ({"options": "nothing = 1"}, "nothing"),
+        ({"options": f"a = {'[' * 10_000}"}, "cannot be read"),
+        ({"options": f"a = {'9' * 5000}"}, "cannot be read"),
         ({"max_cost": "0"}, "no limit"),
         ({"seed": HOSTILE[0]}, "no whole number"),
     ],
@@ -281,6 +283,15 @@ def test_a_page_follows_and_is_used_by_keyboard(hostile: Path, watched: Asked, o
     page.keyboard.press("Enter")
     page.get_by_text("It was told the new limit").wait_for()
     assert json.loads((folder / CONTROL_FILE).read_text())["max_cost"] == 2.5
+
+
+def test_a_status_that_makes_no_sense_hides_no_other(watched: Asked, tmp_path: Path) -> None:
+    with hold_lock(write_run(tmp_path / "run", [])):
+        write_status(tmp_path / "run")
+        for seconds in ("NaN", "Infinity"):
+            text = (tmp_path / "run" / STATUS_FILE).read_text()
+            (tmp_path / "run" / STATUS_FILE).write_text(text.replace('"seconds_left":null', f'"seconds_left":{seconds}'))
+            assert [watched.get(path).status for path in ("/watch", "/watch/run?run=run")] == [200, 200]
 
 
 def test_nothing_outside_the_folder_is_watched(studio: Asked, tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def write_leaderboard(folders: Sequence[Path], out: Path) -> Document:
 
 def load_standings(folders: Sequence[Path]) -> Standings:
     """The runs in these folders; each once, however often it is named."""
-    return arrange_runs(list({folder.resolve(): listed for folder, listed in _list_runs(folders)}.values()))
+    # Of a run that is named beside its study, the study knows the condition.
+    found = sorted(_list_runs(folders), key=lambda each: each[1].condition)
+    return arrange_runs(list({folder.resolve(): listed for folder, listed in found}.values()))
 
 
 def _list_runs(folders: Sequence[Path]) -> Iterator[tuple[Path, Listed]]:

@@ -21,7 +21,7 @@ from sociable.core.run_folder import RunFolder
 from sociable.engine.event_loop import stop_on_interrupt
 from sociable.engine.opening import OpenStudy, Watch, begin_run, describe_roles, open_run, read_settings, reopen_study
 from sociable.engine.phases import Progress, UnderWay
-from sociable.engine.pool import EPISODES, Pool
+from sociable.engine.pool import Pool
 from sociable.engine.seats import Role
 from sociable.engine.settings import RunSettings, change_transport
 from sociable.engine.status import StatusKeeper
@@ -30,7 +30,9 @@ from sociable.models.journal import Journal
 from sociable.models.limits import Budget
 
 MOST_OPEN_FILES = 8192
-"""Open files that are asked of the system: each run under way keeps some ten, each endpoint its connections."""
+"""Open files that are asked of the system."""
+FILES_OF_A_RUN, OTHER_FILES = 16, 128
+"""Open files that are counted for each run under way, and for connections and all else."""
 
 
 @dataclass
@@ -88,17 +90,18 @@ async def play_runs(
     ``change_limit`` notes another limit in US dollars for all of them, and sets that of the pool.
     """
     totals, problems, progress = Totals(watch, pool, len(runs)), dict[str, SociableError](), Progress("runs", len(runs))
+    under_way = asyncio.Semaphore(max(1, (_raise_limit_of_open_files() - OTHER_FILES) // FILES_OF_A_RUN))
 
     async def play(name: str, planned: RunSettings) -> None:
         try:
-            await _play(folder / name, planned, pool, scoring, totals, offline)
+            async with under_way:
+                await _play(folder / name, planned, pool, scoring, totals, offline)
             totals.finished += 1
         except SociableError as error:
             problems[name] = error
             progress.errored += 1
         progress.done += 1
 
-    _raise_limit_of_open_files()
     # One thread, so that no two scorings change the settings of a numerical library, or draw figures, at once.
     with (
         stop_on_interrupt(pool.budget),
@@ -118,10 +121,8 @@ async def play_runs(
 
 async def _play(path: Path, planned: RunSettings, pool: Pool, scoring: ThreadPoolExecutor, totals: Totals, offline: bool) -> None:
     """One run, from its first episode that is missing to its scores."""
-    # It is opened when its first episode can begin: so what is open at once stays bounded.
-    async with pool.share_places(planned, path.name)(EPISODES):
-        pool.budget.check()
-        folder, opened = _open(path, planned, pool, offline)
+    pool.budget.check()
+    folder, opened = _open(path, planned, pool, offline)
 
     def watch(counts: Progress, _: Budget) -> None:
         totals.note(path.name, counts)
@@ -153,13 +154,16 @@ def _open(path: Path, planned: RunSettings, pool: Pool, offline: bool) -> tuple[
     return folder, opened
 
 
-def _raise_limit_of_open_files() -> None:
+def _raise_limit_of_open_files() -> int:
+    """The files that may be open at once: as many as are asked for, if the system gives them."""
     if sys.platform == "win32":
-        return
+        return MOST_OPEN_FILES
     import resource
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = (MOST_OPEN_FILES if each == resource.RLIM_INFINITY else each for each in limits)
+    if soft < (wanted := min(hard, MOST_OPEN_FILES)):
         with contextlib.suppress(OSError, ValueError):  # then as many as there may be
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, limits[1]))
+            return wanted
+    return soft

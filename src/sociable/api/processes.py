@@ -26,8 +26,8 @@ LOG_FILE = "run.log"
 
 _LONGEST_TAIL_BYTES = 20_000
 
-_started: dict[Path, tuple[int, datetime]] = {}
-"""The processes that are there still, and when they were started, by the folder that they work in."""
+_started: dict[Path, datetime] = {}
+"""When the last process was started that works in a folder, while it is there still."""
 
 
 def begin(settings: RunSettings, folder: str | Path, *, arguments: Sequence[str] = ()) -> int:
@@ -71,13 +71,14 @@ def raise_limit(folder: str | Path, max_cost: float) -> int | None:
 def is_starting(folder: str | Path) -> bool:
     """Whether a process that was started here for a folder has not said anything yet."""
     started = _started.get(Path(folder).resolve())
-    return started is not None and not _has_said_something(Path(folder), *started)
+    return started is not None and not _has_said_something(Path(folder), started)
 
 
-def _has_said_something(folder: Path, pid: int, begun: datetime) -> bool:
+def _has_said_something(folder: Path, begun: datetime) -> bool:
+    """Whether somebody who was started after this moment has. Ids of processes are no sign: they come again."""
     status = find_status(folder)
     # The runs of a series say nothing between one and the next. What was said in the second of the beginning was said before.
-    return status.pid == pid or (status.updated is not None and status.updated > begun)
+    return any(at is not None and at > begun for at in (status.begun, status.updated))
 
 
 def start(folder: Path, *arguments: str) -> int:
@@ -98,7 +99,7 @@ def start(folder: Path, *arguments: str) -> int:
             )
     except OSError as error:
         raise StorageFailure.at(log, error) from error
-    _started[folder.resolve()] = process.pid, begun
+    _started[folder.resolve()] = begun
     waiting = threading.Thread(target=_wait, args=(process, folder, begun), daemon=True, name=f"waits for {process.pid}")
     waiting.start()
     return process.pid
@@ -107,9 +108,10 @@ def start(folder: Path, *arguments: str) -> int:
 def _wait(process: subprocess.Popen[bytes], folder: Path, begun: datetime) -> None:
     """Takes leave of a process, which would stay in the list of processes, and tells its failure if it could not."""
     code = process.wait()
-    _started.pop(folder.resolve(), None)
+    if _started.get(folder.resolve()) == begun:  # else another was started meanwhile
+        del _started[folder.resolve()]
     # Written since, or by somebody else who has begun meanwhile: then they have the word. So have the runs of a series.
-    if code == 0 or _has_said_something(folder, process.pid, begun) or is_in_use(folder) or is_series(folder):
+    if code == 0 or _has_said_something(folder, begun) or is_in_use(folder) or is_series(folder):
         return
     status = find_status(folder)
     lines = read_log(folder).strip().splitlines()

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from sociable.api.runs import make_settings, resume, run_settings
 from sociable.core.errors import InputError, RunFolderError, StorageFailure
 from sociable.core.form import PeopleAt
@@ -99,6 +97,8 @@ def read_series(folder: Path) -> tuple[dict[str, RunSettings], dict[str, Any]]:
     try:
         noted = json.loads(file.read_text(encoding="utf-8"))
         described = noted.pop("runs")
+        if not all(isinstance(value, dict) for value in noted.values()):
+            raise TypeError("what is noted of its runs is no object")
         return {Path(name).name: RunSettings.model_validate(settings) for name, settings in described.items()}, noted
-    except (OSError, ValueError, KeyError, AttributeError, ValidationError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunFolderError(f"{file}: cannot be read ({str(error).splitlines()[0]}). Report its runs one by one.") from None

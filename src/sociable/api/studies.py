@@ -13,6 +13,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 from sociable.api.leaderboard import write_leaderboard
@@ -25,7 +26,7 @@ from sociable.core.run_folder import SERIES_FILE, RunFolder, hold_lock, make_fol
 from sociable.core.view import Document
 from sociable.engine.event_loop import run_to_end
 from sociable.engine.grid import Grid, GridRun, read_grid
-from sociable.engine.opening import OpenStudy, Watch, find_prices, make_paths_absolute, open_study
+from sociable.engine.opening import OpenStudy, Watch, find_prices, make_paths_absolute, open_study, read_settings
 from sociable.engine.pool import ModelKey, Pool
 from sociable.engine.rehearsal import RehearsedCall, rehearse
 from sociable.engine.result import RunRecords, RunResult
@@ -39,6 +40,8 @@ from sociable.reports.estimates import Asked, make_usage_table
 from sociable.reports.studies import RunState, make_study_document
 
 STUDY_FILE = "study.toml"
+LONGEST_NAME_BYTES = 200
+"""Bytes of a run's name before its seed: file systems take 255."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,6 @@ class StudyPlan:
     """A study as it will be: every run by the name of its folder."""
 
     name: str
-    text: str
-    """The file that asked for it."""
     runs: Mapping[str, RunSettings]
     conditions: Mapping[str, str]
     """By run the name of its condition; empty: none."""
@@ -56,6 +57,8 @@ class StudyPlan:
     left_out: Mapping[str, RunSettings] = field(default_factory=dict)
     """Runs of earlier versions of the file: they stay on disk and are no part of the study any more."""
     remarks: tuple[str, ...] = ()
+    text: str = ""
+    """The file that asks for it; empty where it was read from its folder."""
 
 
 class _Noted(Record):
@@ -136,6 +139,8 @@ def plan_study(file: Path, folder: Path, *, max_cost: float | None = None) -> St
             if name in runs:
                 raise InputError(f"its settings are those of another run, {name}. Leave one of the two out.")
             _refuse_other_version(folder / name, opened)
+            if name not in earlier:
+                _refuse_other_settings(folder / name, opened)
         except InputError as error:
             raise grid.blame(run, error) from None
         runs[name], conditions[name] = settings, run.condition
@@ -144,12 +149,12 @@ def plan_study(file: Path, folder: Path, *, max_cost: float | None = None) -> St
     left_out = {name: settings for name, settings in earlier.items() if name not in runs}
     text = file.read_text(encoding="utf-8")
     limit = max_cost or grid.runs[0].settings.max_cost
-    return StudyPlan(file.stem, text, runs, conditions, limit, left_out, grid.remarks)
+    return StudyPlan(file.stem, runs, conditions, limit, left_out, grid.remarks, text)
 
 
 def _check_limit(max_cost: float | None) -> None:
-    if max_cost is not None and max_cost <= 0:
-        raise InputError(f"--max-cost {max_cost:g}: a limit in US dollars is more than 0.")
+    if max_cost is not None and not 0 < max_cost < inf:
+        raise InputError(f"--max-cost {max_cost:g}: a limit in US dollars is a number above 0.")
 
 
 def _identify(settings: RunSettings) -> str:
@@ -158,7 +163,8 @@ def _identify(settings: RunSettings) -> str:
 
 def _name_run(grid: Grid, run: GridRun) -> str:
     parts = [run.settings.benchmark, make_folder_name(run.settings.model), make_folder_name(run.condition)]
-    return "-".join(filter(None, [*parts, f"seed{run.settings.seed}" if grid.has_seeds else ""]))
+    name = "-".join(filter(None, parts)).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore")
+    return f"{name}-seed{run.settings.seed}" if grid.has_seeds else name
 
 
 def _refuse_other_version(path: Path, opened: OpenStudy) -> None:
@@ -172,6 +178,17 @@ def _refuse_other_version(path: Path, opened: OpenStudy) -> None:
         raise InputError(
             f"{path} was played by sociable {manifest['packages']['sociable']} with another {', '.join(different)}, so that "
             "the runs could not be compared. Use what it was played with, or choose another --out."
+        )
+
+
+def _refuse_other_settings(path: Path, opened: OpenStudy) -> None:
+    """Raises InputError where a run that the study does not know of lies in the way: its numbers would be told as another's."""
+    if not (path / "manifest.json").exists():
+        return
+    then = read_settings(RunFolder.open(path, lock=False).read_manifest(), path)
+    if _identify(then) != _identify(opened.settings.model_copy(update=dict(opened.study.resolved))):
+        raise InputError(
+            f"{path} holds a run of other settings, of which the study knows nothing. Move it, or choose another --out."
         )
 
 
@@ -209,12 +226,11 @@ def read_study(folder: Path) -> StudyPlan:
         raise RunFolderError(f"{folder} holds a series of runs that is no study. Choose another --out.")
     try:
         own = _Noted.model_validate(noted["study"], strict=False)
-        text = (folder / STUDY_FILE).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise RunFolderError(
             f"{folder / SERIES_FILE}: cannot be read ({str(error).splitlines()[0]}). Report its runs one by one."
         ) from None
-    return StudyPlan(own.name, text, runs, own.conditions, own.max_cost, own.left_out, own.remarks)
+    return StudyPlan(own.name, runs, own.conditions, own.max_cost, own.left_out, own.remarks)
 
 
 # Playing.

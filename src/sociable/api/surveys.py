@@ -62,11 +62,16 @@ def begin_survey(
         raise InputError(f"--sample {sample}: a number of items from 1 was expected.")
     if attention_checks < 0 or (attention_checks and task is not Task.JUDGE):
         raise InputError(f"--attention-checks {attention_checks}: a number from 0 was expected, with --task judge only.")
+    if precision is not None and task is not Task.JUDGE:
+        raise InputError(
+            f"--precision {precision:g}: goes with --task judge only, as nothing else corrects scores. Leave it out."
+        )
     path = Path(folder)
     run = load_result(path)
     seed = run.manifest["settings"]["seed"]
     with RunFolder.open(path), PeopleFiles(path) as files, Surveys(path) as surveys:
-        taken = {each.name for each in surveys.list_people()} | {each.person for each in files.verdicts}
+        taken = {each.name for each in surveys.list_people()}
+        taken |= {each.person for file in (files.verdicts, files.ratings, files.words) for each in file}
         new: list[SheetItem] = []
         checks: list[NewItem] = []
         remarks: Sequence[str] = ()

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 from collections.abc import Iterator, Sequence
@@ -16,18 +15,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from sociable.api.folders import list_run_folders
 from sociable.api.judges import is_judge_audit
 from sociable.api.series import is_series, read_series
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Usage
 from sociable.core.run_folder import CONTROL_FILE, RunFolder, is_in_use, write_atomically
-from sociable.engine.status import SECONDS_BETWEEN_SIGNS, State, Status, read_status
+from sociable.engine.status import SECONDS_BETWEEN_SIGNS, Control, State, Status, read_status
 
 RUNS = "runs"
 """The name of the phase of a folder of several runs: its items are its runs."""
 
-DEEPEST = 3
+DEEPEST = 4
 """Levels of folders that are looked into for runs."""
 
 _LONGEST_SILENCE = timedelta(seconds=6 * SECONDS_BETWEEN_SIGNS)
@@ -191,7 +192,9 @@ def _find_at_work(path: Path) -> list[Path]:
 
 def _tell(path: Path, **said: Any) -> None:
     """Adds to what a process has been told and has not read yet."""
-    before: Any = None
-    with contextlib.suppress(OSError, ValueError):
-        before = json.loads((path / CONTROL_FILE).read_text(encoding="utf-8"))
-    write_atomically(path / CONTROL_FILE, json.dumps((before if isinstance(before, dict) else {}) | said) + "\n")
+    before = Control()
+    # What makes no sense would be ignored as a whole, and what is said now with it.
+    with contextlib.suppress(OSError, ValidationError):
+        before = Control.model_validate_json((path / CONTROL_FILE).read_bytes())
+    control = before.model_copy(update=said)
+    write_atomically(path / CONTROL_FILE, control.model_dump_json(exclude_defaults=True) + "\n")

@@ -37,7 +37,7 @@ def studio(
     task: Annotated[
         str, declare_option("--task", "TASK", "With --people: judge, rate (episodes), or word (on episodes that went badly).")
     ] = "judge",
-    sample: Annotated[int, declare_option("--sample", "N", "With --people: items drawn.")] = 60,
+    sample: Annotated[int | None, declare_option("--sample", "N", "With --people: items drawn; by default 60.")] = None,
     precision: Annotated[
         float | None, declare_option("--precision", "P", "In place of --sample: items until corrected scores are known to ± P.")
     ] = None,
@@ -60,13 +60,22 @@ def studio(
             f"--host {host} lets other machines reach the studio. If you want that, add --public; otherwise leave --host out."
         )
     begin = None
-    if people is not None:
+    if people is None:
+        besides = {"--task": task != "judge", "--sample": sample is not None, "--precision": precision is not None}
+        besides |= {
+            "--per-item": per_item is not None,
+            "--attention-checks": attention_checks != 0,
+            "--consent": consent is not None,
+        }
+        if named := next((option for option, is_given in besides.items() if is_given), ""):
+            raise InputError(f"{named} goes with --people N, which asks so many people about the run in {folder}.")
+    else:
         begin = partial(
             api.surveys.begin_survey,
             folder,
             people,
             task=api.surveys.read_task(task),
-            sample=sample,
+            sample=api.surveys.USUAL_SAMPLE if sample is None else sample,
             precision=precision,
             per_item=per_item,
             attention_checks=attention_checks,

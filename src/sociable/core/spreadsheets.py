@@ -13,6 +13,9 @@ from typing import Any
 from sociable.core.data_files import read_lines
 from sociable.core.errors import DataError, InputError
 
+_BEGINNINGS = tuple("=+-@＝＋－＠")
+"""What a formula begins with; some spreadsheets take the full-width signs too."""
+
 
 def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
     """The content of a CSV file in which no cell is a formula; numbers are written as they are, and None as an empty cell."""
@@ -25,7 +28,7 @@ def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str | float | Non
 
 def escape_formula(text: str) -> str:
     """The text in a form that no spreadsheet runs: a model may have written it."""
-    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+    return f"'{text}" if text.lstrip().startswith(_BEGINNINGS) else text
 
 
 def read_rows(file: Path, needed: Sequence[str], besides: str = "") -> Iterator[tuple[str, dict[str, str]]]:

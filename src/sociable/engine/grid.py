@@ -37,6 +37,7 @@ _ROLES = {
     "reference_file": Role.REFERENCE,
 }
 _SEATED = {"model": Role.SUBJECT, **_ROLES}
+_PROVIDERS = ("openai", "openai-compatible", "local", "inspect")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Grid:
             (name, place, text)
             for name, way in run.places.items()
             for place, text in _list_values(run.settings, name, way)
-            if any(f"'{each}'" in said for each in (text, strip_endpoint(text)))
+            if any(each in said for each in (f"'{text}'", f"'{strip_endpoint(text)}'", *_list_written(name, text)))
         ]
         # Who sits in two roles is named twice; the error tells in which role it was wrong.
         named.sort(key=lambda each: f"the {_SEATED.get(each[0], each[0])}" not in said)
@@ -112,22 +113,28 @@ def _list_values(settings: RunSettings, name: str, way: Place) -> Iterator[tuple
                 yield (*way, number) if several else way, each
 
 
+def _list_written(name: str, text: str) -> Iterator[str]:
+    """A path as errors write it."""
+    if name in ("dataset", "prompts", "reference_file"):
+        yield str(Path(text).resolve())
+
+
 def _list_model_names(name: str, benchmark: str, role: Role) -> Iterator[str]:
     """Right names that a wrong one may have been meant for."""
     yield from (f"reference/{agent}" for agent in find_benchmark(benchmark).reference_agents.get(role, ()))
     provider, slash, rest = name.partition("/")
-    if slash and provider != "reference":
-        yield from (f"{each}/{rest}" for each in ("openai", "openai-compatible", "local", "inspect"))
+    if slash and provider not in (*_PROVIDERS, "reference"):
+        yield from (f"{each}/{rest}" for each in _PROVIDERS)
 
 
 def read_grid(file: Path) -> Grid:
     """The grid in a TOML file. Raises InputError naming the line; nothing but the file is looked at yet."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
         values = tomllib.loads(text)
     except FileNotFoundError:
         raise InputError(f"{file}: no such file. A study is described by a TOML file: models, benchmarks, settings.") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{file}: cannot be read as TOML: {error}") from None
     return _GridFile(file, values, find_lines(text)).expand()
 
@@ -158,6 +165,9 @@ class _GridFile:
         seeds = self._read_list("seeds", int) if "seeds" in self.values else [0]
         conditions = self._read_conditions(benchmarks)
         self._check_settings(benchmarks)
+        for name in self.values:
+            if name in known and name not in benchmarks:
+                self._fail((name,), f"[{name}] has options of a benchmark that is none of this study's.", benchmarks)
         self.named = {strip_endpoint(each) for each in [*models, *self._list_named_models()]}
         runs = [
             self._make_run(find_benchmark(benchmark), ("benchmarks", number), model, condition, seed)
@@ -218,7 +228,7 @@ class _GridFile:
             if name in names:
                 self._fail((*place, "name"), f"two conditions are called '{name}'. Call one otherwise.")
             names.append(name)
-            for index, each in enumerate(self._read_names(condition, place)):
+            for index, each in enumerate(self._read_names(condition, benchmarks, place)):
                 if each not in benchmarks:
                     near = suggest(each, benchmarks)
                     self._fail((*place, "benchmarks", index), f"'{each}' is none of this study's benchmarks.{near}", benchmarks)
@@ -226,10 +236,10 @@ class _GridFile:
                 self._fail((*place, "options"), "options must be a table, as in [conditions.options].")
         return conditions
 
-    def _read_names(self, condition: Mapping[str, Any], place: Place) -> list[str]:
-        names = condition.get("benchmarks", [])
-        if not isinstance(names, list):
-            self._fail((*place, "benchmarks"), 'benchmarks must be a list, as in ["hsii"].')
+    def _read_names(self, condition: Mapping[str, Any], benchmarks: Sequence[str], place: Place) -> list[str]:
+        names = condition.get("benchmarks", benchmarks)
+        if not isinstance(names, list) or not names:
+            self._fail((*place, "benchmarks"), 'benchmarks must be a list of one or more, as in ["hsii"].')
         return list(map(str, names))
 
     def _check_settings(self, benchmarks: Sequence[str]) -> None:
@@ -285,12 +295,18 @@ class _GridFile:
         roles: dict[str, Any] = {}
         for way, layer in layers:
             known = {key: value for key, value in layer.items() if key in (*_ANYWHERE, *(() if way else _FOR_ALL))}
-            roles |= known.get("roles", {}) if isinstance(known.get("roles", {}), dict) else {}
+            own_roles = known.get("roles", {})
+            if not isinstance(own_roles, dict):
+                self._fail((*way, "roles"), "roles are given by role or model, as in [roles.subject].")
+            for key, own_role in own_roles.items():
+                both = isinstance(own_role, dict) and isinstance(roles.get(key), dict)
+                roles[key] = {**roles[key], **own_role} if both else own_role
             values |= known
             places |= {key: (*way, key) for key in known}
-            places |= {f"roles.{key}": (*way, "roles", key) for key in roles if key in layer.get("roles", {})}
-        for role in ("model", *_ROLES):
-            if PERSON in _list_texts(values.get(role)):
+            places |= {f"roles.{key}": (*way, "roles", key) for key in own_roles}
+        for role in ("model", *_ROLES, "raters", "people"):
+            named = _list_texts(values.get(role))
+            if PERSON in named or (named and role == "people"):
                 self._fail(places[role], f"'{PERSON}' cannot play many runs at once. Run a person's with: sociable run {name}.")
         settings = self._validate({**values, "roles": self._leave_absent_out(roles, values), "options": options}, places)
         try:
@@ -331,16 +347,17 @@ class _GridFile:
         first = min(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
         way = list(first["loc"])
         name = ".".join(map(str, way)) or "roles"
-        message = first["msg"].removeprefix("Value error, ")
+        message, near = first["msg"].removeprefix("Value error, "), ""
         inner = 2 if ".".join(map(str, way[:2])) in places else 1
         place = (*places.get(".".join(map(str, way[:inner])), ("roles",)), *way[inner:])
         if not way and message.startswith("roles."):
             # A check of the whole: it names the key of a role.
             place = next((at for key, at in places.items() if message.startswith(f"{key} ")), place)
+            near = suggest(str(place[-1]), Role)
         if first["type"] == "extra_forbidden":
             known = tuple(RoleSettings.model_fields if way[0] == "roles" else ("input", "output"))
             self._fail(place, f"unknown setting '{name}'.{suggest(str(way[-1]), known)}", known)
-        self._fail(place, f"setting '{name}': {message}.")
+        self._fail(place, f"setting '{name}': {message}.{near}")
 
     def _check_opponent(self, benchmark: Benchmark, run: GridRun) -> None:
         if issubclass(benchmark.load_study_type(), Contested) and not run.settings.opponent:

@@ -27,7 +27,7 @@ from sociable.engine.benchmark import Benchmark
 from sociable.engine.phases import Progress
 from sociable.engine.pool import ModelKey, Pool, take_any_place
 from sociable.engine.ratings import find_rubric
-from sociable.engine.registry import build_seat, find_benchmark
+from sociable.engine.registry import build_seat, check_address, find_benchmark
 from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
 from sociable.engine.seating import check_people, list_players, seat_people, share_seat
@@ -384,6 +384,10 @@ def build_seats(
 
     def fill_seat(role: Role, name: str) -> Seat:
         own = settings.find_role_settings(role, name)
+        # Also of a model that is not built here: the manifest is written all the same.
+        _, at, address = name.partition("@http")
+        for url in filter(None, (f"http{address}" if at else None, own.base_url, settings.base_url)):
+            check_address(url)
         if role not in build and not name.startswith("reference/"):
             return Seat(role, strip_endpoint(name), AbsentModel(strip_endpoint(name)), own.sampling)
         # Sampling goes with each request and is not part of the model.

@@ -120,8 +120,11 @@ async def run_phase(
             # Agents that ask nobody must not keep the calls of other runs waiting.
             await asyncio.sleep(0)
 
-    await asyncio.gather(*(work_through() for _ in range(max(1, at_once))))
+    # Who waits for a place is turned away when all runs are stopped; those who have one end first.
+    ended = await asyncio.gather(*(work_through() for _ in range(max(1, at_once))), return_exceptions=True)
     budget.check()
+    for problem in filter(None, ended):
+        raise problem
 
 
 def _describe_bug(error: Exception) -> str:

@@ -122,6 +122,17 @@ def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_c
     )
 
 
+def check_address(url: str) -> None:
+    """Raises InputError for an address that is none, or holds what no manifest may."""
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"'{url}' is not an address: write http://host:port/v1.")
+    if "@" in url.partition("://")[2].partition("/")[0] or "?" in url:
+        raise InputError(
+            "An address must hold no name, password or query: it is written into the manifest. Put the key into an "
+            "environment variable and name it as key_variable in the configuration."
+        )
+
+
 def _build_openai_compatible(
     name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int | None
 ) -> Model:
@@ -133,13 +144,7 @@ def _build_openai_compatible(
         raise InputError(
             f"'{name}' needs an address: --base-url URL, OPENAI_BASE_URL, base_url in the configuration, or {name}@http://host:port/v1."
         )
-    if not url.startswith(("http://", "https://")):
-        raise InputError(f"'{url}' is not an address: write http://host:port/v1.")
-    if "@" in url.partition("://")[2].partition("/")[0] or "?" in url:
-        raise InputError(
-            "An address must hold no name, password or query: it is written into the manifest. Put the key into an "
-            "environment variable and name it as key_variable in the configuration."
-        )
+    check_address(url)
     # The key in OPENAI_API_KEY is meant for the address in OPENAI_BASE_URL or on the command line. An address that
     # stands in a model name or in a role's settings gets a key only if a variable is named for it.
     variable = own.key_variable or ("" if at or own.base_url else "OPENAI_API_KEY")

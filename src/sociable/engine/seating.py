@@ -26,7 +26,6 @@ def seat_people(people_at: PeopleAt, folder: Path, study: AnyStudy, seats: Seats
     from sociable.agents.people.desk import Desk
 
     with Desk(folder, is_run=True) as desk:
-        desk.clear()
         try:
             yield PeopleAtDesk(desk, count_people(study, seats, names))
         finally:

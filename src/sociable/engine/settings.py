@@ -68,10 +68,10 @@ class RunSettings(Record):
     until: Annotated[str | None, BeforeValidator(lambda text: None if text is None else str(parse_rule(str(text))))] = None
     """The rule by which the run ends, as in ``r2 ± 0.03``; None: when all scenarios have been played."""
     seed: int = 0
-    repeats: int = Field(default=1, ge=1)
+    repeats: int = Field(default=1, ge=1, le=10_000)
     max_connections: int | None = Field(default=None, ge=1, le=10_000)
     """Calls at once to each model; None: found by trial."""
-    max_cost: float | None = Field(default=None, gt=0)
+    max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     base_url: str | None = None
     prompts: str | None = None
     roles: dict[str, RoleSettings] = Field(default_factory=dict)
@@ -210,8 +210,10 @@ def describe_replies(settings: RunSettings) -> dict[str, Any]:
     for name, value in described.items():
         if name in _NAMES_OF_MODELS and value:
             described[name] = strip_endpoint(value) if isinstance(value, str) else list(map(strip_endpoint, value))
+    # As they are used, wherever in the file they stand.
     described["roles"] = {
-        key: {name: value for name, value in role.items() if name not in _TRANSPORT} for key, role in described["roles"].items()
+        f"{role} {strip_endpoint(name)}": settings.find_role_settings(role, name).model_dump(exclude=set(_TRANSPORT))
+        for role, name in _list_asked(settings)
     }
     return described
 
@@ -224,8 +226,12 @@ def change_transport(settings: RunSettings, other: RunSettings) -> RunSettings:
         if named := getattr(settings, field):
             names = [addresses.get(strip_endpoint(name), name) for name in ([named] if isinstance(named, str) else named)]
             changed[field] = names[0] if isinstance(named, str) else tuple(names)
-    said = {key: {name: getattr(role, name) for name in _TRANSPORT} for key, role in other.roles.items()}
-    changed["roles"] = {key: role.model_copy(update=said.get(key, {})) for key, role in settings.roles.items()}
+    known = {*Role, *(strip_endpoint(name) for _, name in _list_asked(settings))}
+    changed["roles"] = {
+        key: RoleSettings(**_find_role(settings, key) | {name: _find_role(other, key)[name] for name in _TRANSPORT})
+        for key in dict.fromkeys((*settings.roles, *other.roles))
+        if key in known
+    }
     return settings.model_copy(update=changed)
 
 
@@ -273,9 +279,13 @@ def read_roles_and_prices(settings: RunSettings, file: str | Path | None) -> dic
 
 def _find_role(settings: RunSettings, name: str) -> dict[str, Any]:
     """The settings so far of a role or a model, which a file calls ``name``."""
-    models = [*settings.list_models(), *((Role.JUDGE, rater) for rater in settings.raters)]
-    roles = (settings.find_role_settings(role, model) for role, model in models if name == strip_endpoint(model))
+    roles = (settings.find_role_settings(role, model) for role, model in _list_asked(settings) if name == strip_endpoint(model))
     return (settings.roles.get(name) or next(roles, RoleSettings())).model_dump()
+
+
+def _list_asked(settings: RunSettings) -> list[tuple[Role, str]]:
+    """(role, model) of everybody who takes part, raters too."""
+    return [*settings.list_models(), *((Role.JUDGE, rater) for rater in settings.raters)]
 
 
 def _update(before: Any, given: Any) -> Any:

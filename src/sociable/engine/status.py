@@ -98,7 +98,7 @@ class Status(Record):
     spend: float = 0.0
     limit: float | None = None
     calls_a_minute: float = 0.0
-    seconds_left: float | None = None
+    seconds_left: float | None = Field(default=None, allow_inf_nan=False)
     """Until the phase ends, at its pace in this process so far, to two digits; None: nothing of it is done yet."""
     failures: dict[str, int] = Field(default_factory=dict)
     """The number of failures by phase and reason, the most frequent first."""
@@ -167,7 +167,10 @@ class StatusKeeper(contextlib.AbstractContextManager["StatusKeeper"]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._over.set()
         self._thread.join()
-        end = (State.UNFINISHED, self.missing) if error is None and self.missing else _describe_end(error)
+        if self.missing and error is None:
+            # Several runs end one by one, and what stopped them all is raised afterwards.
+            error = self._budget.stopped
+        end = (State.UNFINISHED, self.missing) if self.missing and error is None else _describe_end(error)
         self._write(*end)
         with contextlib.suppress(OSError):
             (self._folder / CONTROL_FILE).unlink()

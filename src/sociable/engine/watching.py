@@ -63,12 +63,15 @@ async def watch_run(run: Run, opened: OpenStudy, build: Collection[Role] = tuple
 
 
 def select_main(study: AnyStudy, estimates: Sequence[Estimate]) -> list[Estimate]:
-    """The estimates of a few main metrics: the first of those that comparisons show and that have a value."""
+    """The estimates of a few metrics that comparisons show and that have a value, that by which models are ranked first."""
     metrics = study.metrics
     compared = {
         name for name, each in metrics.items() if each.is_compared and (each.value or isinstance(each.aggregate, CombinedMeans))
     }
-    return [each for each in estimates if each.metric in compared and each.value is not None][:MOST_METRICS]
+    measured = [each for each in estimates if each.metric in compared and each.value is not None]
+    names = {each.metric for each in measured}
+    main = next((each.name for each in study.list_main_metrics() if each.name in names), "")
+    return sorted(measured, key=lambda each: each.metric != main)[:MOST_METRICS]
 
 
 async def _note_estimates(run: Run, keeper: StatusKeeper) -> None:

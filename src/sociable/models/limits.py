@@ -135,20 +135,18 @@ class Budget:
     async def admit(self, model: str, request: Request) -> float:
         """The reserve in US dollars, to settle with. Raises RunStopped."""
         reserve = self._bound_cost(model, request)
-        await self._reserve(reserve, model)
+        await self._reserve(reserve, model, self)
         if self.whole is not None:
             try:
-                await self.whole._reserve(reserve, model)
-            except RunStopped:
+                await self.whole._reserve(reserve, model, self)
+            except (RunStopped, asyncio.CancelledError):
                 self._release(reserve)
                 raise
-            if self.stopped is not None:
-                self.settle(reserve)
-                raise self.stopped
         return reserve
 
-    async def _reserve(self, reserve: float, model: str) -> None:
-        self.check()
+    async def _reserve(self, reserve: float, model: str, asking: Budget) -> None:
+        """Reserves for a call of ``asking``, this budget or a part of it: a part that was stopped stops no others."""
+        asking.check()
         while self.limit is not None and self.spent + self._reserved + reserve > self.limit:
             if self._under_way == 0:
                 self.stop(
@@ -158,9 +156,9 @@ class Budget:
                     )
                 )
             self._settled.clear()
-            self.check()
+            asking.check()
             await self._settled.wait()
-            self.check()
+            asking.check()
         self._reserved += reserve
         self._under_way += 1
 

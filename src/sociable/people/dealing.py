@@ -22,8 +22,9 @@ def deal_items(items: Sequence[str], people: int, per_item: int | None, checks: 
     """The items of each person, in order.
 
     Each item goes to ``per_item`` people (None: to all), each person gets as many as any other, or one more or less. Orders
-    are rows of a balanced Latin square, so that an item stands early for some and late for others, and follows others by
-    turns. Each side of a pair comes first for half of those who get it. Every person gets all ``checks``, at places drawn by lot.
+    are rows of a Latin square, so that an item stands early for some and late for others, and follows others by turns: each
+    other one once where as many people as items get all of an even number. Each side of a pair comes first for half of those
+    who get it. Every person gets all ``checks``, at places drawn by lot.
     Raises InputError where there are fewer people than ``per_item``.
     """
     each = people if per_item is None else per_item

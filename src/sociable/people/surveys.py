@@ -325,11 +325,13 @@ class Surveys(Database):
 
     def put_aside(self, person: Person, position: int, comment: str, *, stop_clock: bool = True) -> None:
         """Keeps a comment that was begun; with ``stop_clock`` the time until the item is shown again does not count."""
-        pause = ", spent = spent + coalesce(? - shown, 0), shown = NULL" if stop_clock else ""
+        pause = ", spent = spent + coalesce(max(? - shown, 0), 0), shown = NULL" if stop_clock else ""
+        # A draft may come later than the answer that was sent after it, with the rest of the comment.
+        unless_late = "" if stop_clock else " AND (said IS NULL OR shown IS NOT NULL)"
         values = (time.time(),) if stop_clock else ()
         self._execute(
             # An answer given already is another one with another comment, or time.
-            f"UPDATE dealt SET comment = ?{pause}, is_kept = said IS NULL WHERE person = ? AND position = ?",  # noqa: S608
+            f"UPDATE dealt SET comment = ?{pause}, is_kept = said IS NULL WHERE person = ? AND position = ?{unless_late}",  # noqa: S608
             _tidy(comment), *values, person.id, position,
         )  # fmt: skip
 
@@ -337,7 +339,7 @@ class Surveys(Database):
         """Keeps an answer; another one takes its place, and its time is added."""
         now = time.time()
         self._execute(
-            "UPDATE dealt SET said = ?, comment = ?, answered = ?, spent = spent + coalesce(? - shown, 0), shown = NULL,"
+            "UPDATE dealt SET said = ?, comment = ?, answered = ?, spent = spent + coalesce(max(? - shown, 0), 0), shown = NULL,"
             " is_kept = 0 WHERE person = ? AND position = ?",
             said, _tidy(comment), now, now, person.id, position,
         )  # fmt: skip

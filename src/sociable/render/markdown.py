@@ -44,4 +44,4 @@ def _render_row(cells: Sequence[str], *, is_ours: bool = False) -> str:
 def _escape(text: str) -> str:
     """The text on one line, with every sign that Markdown or HTML would read as something else made harmless, links too."""
     line = make_displayable_line(text, LONGEST_TEXT)
-    return re.sub(r"([\\`*_{}\[\]<>#|!~&@]|:(?=//)|(?<=www)\.)", r"\\\1", line)
+    return re.sub(r"([\\`*_{}\[\]<>#|!~&@$]|:(?=//)|(?<=www)\.)", r"\\\1", line)

@@ -53,12 +53,17 @@ _PUBLISHED = (
 def make_leaderboard(standings: Standings) -> Document:
     """The leaderboard of these runs."""
     runs = [run for column in standings.columns for entry in column.entries for run in entry.runs]
-    models = {entry.model for column in standings.columns for entry in column.entries if not entry.is_reference}
+    entries = [entry for column in standings.columns for entry in column.entries]
+    models = {entry.model for entry in entries if not entry.is_reference}
+    agents = {entry.model for entry in entries if entry.is_reference}
     benchmarks = {column.benchmark.name: column.benchmark for column in standings.columns}
     cards = {column.title: _find_cards(column) for column in standings.columns}
     # Two benchmarks of one paper may show the same table.
     published = {table.caption: table for each in benchmarks.values() for table in each.load_views().show_published()}
-    counted = [_count(len(models), "model"), _count(len(benchmarks), "benchmark"), _count(len(runs), "run")]
+    counted = [_count(len(named), what) for named, what in ((models, "model"), (agents, "reference agent")) if named] + [
+        _count(len(benchmarks), "benchmark"),
+        _count(len(runs), "run"),
+    ]
     return Document(
         title="Leaderboard",
         subtitle=", ".join(counted),
@@ -145,7 +150,9 @@ def _show_ranks(standings: Standings) -> Iterator[Block]:
         overall = [format_with_interval(mean.value, mean.low, mean.high, 2) if mean else MISSING] if means else []
         rows.append(Row([name, *overall, *cells]))
     headings = [Heading(column.title, True, _explain(column)) for column in standings.ranked]
-    yield Table("Ranks", [Heading("Model"), *([Heading("Mean rank", True)] if means else []), *headings], rows, _RANKS)
+    yield Table(
+        "Ranks of the models", [Heading("Model"), *([Heading("Mean rank", True)] if means else []), *headings], rows, _RANKS
+    )
     if means:
         yield Callout(_MEAN_RANK, Tone.WARNING)
         if left := [name for name in standings.names if name in ranked and name not in means]:
@@ -296,9 +303,10 @@ def _show_profiles(standings: Standings) -> Iterator[Section]:
                 Heading("Best", True),
                 Heading("Reference agents"),
             ]
-            table = Table("All compared metrics", headings, rows, "95% intervals by cluster. Best: the best possible value.")
+            note = "95% intervals by cluster. Best: the best possible value."
+            table = Table(f"All compared metrics of {name}", headings, rows, note)
             axis = "way from the worst possible (0) to the best (1)"
-            caption = "How far on the way to the best possible; ticks are reference agents"
+            caption = f"How far {name} is on the way to the best possible; ticks are reference agents"
             plots = [IntervalPlot(caption, axis, marks, 0.0, 1.0)] if marks else []
             yield Section(f"Profile: {name}", [*plots, table])
 

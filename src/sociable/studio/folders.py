@@ -11,11 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sociable.api.processes import is_starting
-from sociable.api.watching import find_status, list_statuses
+from sociable.api.watching import DEEPEST, find_status, list_statuses
 from sociable.engine.status import State, Status
-
-DEEPEST = 4
-"""Levels of folders below the studio's in which runs are looked for."""
 
 
 def find_run_folders(folder: Path) -> Iterator[Path]:
@@ -59,7 +56,11 @@ def list_works(folder: Path) -> list[tuple[Path, Status]]:
 def _find_below(request: Request, parameter: str) -> Path | None:
     folder: Path = request.app.state.studio.folder
     name = request.query_params.get(parameter, "")
-    path = (folder / name).resolve() if "\0" not in name else folder.parent
+    try:
+        path = (folder / name).resolve()
+        path.exists()
+    except (OSError, ValueError, RuntimeError):
+        return None  # no name of a file, or a link that leads to itself
     return path if path.is_relative_to(folder) else None
 
 
@@ -74,4 +75,4 @@ def stamp_file(path: Path) -> list[int] | None:
         found = path.stat()
     except OSError:
         return None
-    return [found.st_ino, found.st_size, found.st_mtime_ns]
+    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]

@@ -21,10 +21,12 @@ from platformdirs import user_cache_path
 
 from sociable.core.records import make_storable
 
-VERSION = 1
+VERSION = 2
 """The layout of the index, counted; one of another version is made anew."""
 
 EPISODES_ON_PAGE = 50
+LONGEST_TOPIC = 1000
+"""Characters of a topic that is asked for: a database takes no pattern of any length."""
 SECONDS_TO_WAIT = 30.0
 """The longest wait for another studio that writes."""
 
@@ -164,7 +166,7 @@ def choose_place(folder: Path) -> Path:
     try:
         own.mkdir(exist_ok=True)
         (own / ".writable").touch()
-        (own / ".writable").unlink()
+        (own / ".writable").unlink(missing_ok=True)  # another studio may have been faster
     except OSError:
         own = user_cache_path("sociable") / "studio" / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
         own.mkdir(parents=True, exist_ok=True)
@@ -197,9 +199,13 @@ class Index:
             except sqlite3.DatabaseError:
                 # No database at all. It is not the truth: away with it.
                 database.close()
-                for end in ("", "-wal", "-shm"):
-                    self.path.with_name(self.path.name + end).unlink(missing_ok=True)
+                self.throw_away()
         raise sqlite3.OperationalError(f"{self.path} is damaged as soon as it is made")
+
+    def throw_away(self) -> None:
+        """Whoever asks next makes it anew."""
+        for end in ("", "-wal", "-shm"):
+            self.path.with_name(self.path.name + end).unlink(missing_ok=True)
 
     def list_runs(self) -> list[RunRow]:
         """All runs, the newest first."""
@@ -310,7 +316,7 @@ def _make_conditions(filters: Filters) -> tuple[str, dict[str, Any]]:
             values[name] = make_storable(value) if isinstance(value, str) else value
     if filters.topic:
         conditions.append("(e.topic LIKE :topic ESCAPE '\\' OR e.cluster LIKE :topic ESCAPE '\\')")
-        quoted = make_storable(filters.topic).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        quoted = make_storable(filters.topic[:LONGEST_TOPIC]).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         values["topic"] = f"%{quoted}%"
     if filters.failure:
         asked = _FAILED.values() if filters.failure is Failure.ANY else [_FAILED[filters.failure]]
@@ -330,10 +336,11 @@ def _quote_words(text: str) -> str:
 
 def _make_run_row(*values: Any) -> RunRow:
     *plain, estimates, metrics, problems = values
-    told = [problem for each in json.loads(problems).values() for problem in each]
+    # Damage to a file is met by all who read it.
+    told = dict.fromkeys(problem for each in json.loads(problems).values() for problem in each)
     name, benchmark, model, created, planned, done, errored = plain
     intervals = [tuple(each) for each in json.loads(estimates)]
-    return RunRow(name, benchmark, model, created, planned, done, errored, intervals, json.loads(metrics), told)
+    return RunRow(name, benchmark, model, created, planned, done, errored, intervals, json.loads(metrics), [*told])
 
 
 def _make_episode_row(*values: Any) -> EpisodeRow:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import re
 import sqlite3
 import subprocess
@@ -18,11 +19,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby, islice
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Outcome, Verdict, make_episode_id, make_storable
+from sociable.engine.registry import find_benchmark
 from sociable.studio.folders import find_run_folders, name_run, stamp_file
 from sociable.studio.index import Index
 
@@ -44,6 +47,12 @@ SECONDS_FOR_TOPICS = 120
 
 State = dict[str, Any]
 """What was read of a run's files, by name: a stamp of each, and of the episodes how far."""
+
+_UNREADABLE = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError,
+    sqlite3.IntegrityError, sqlite3.ProgrammingError,
+)  # fmt: skip
+"""What comes of a file that holds anything but what it should: JSON of other kinds, numbers of any size, no right to read it."""
 
 
 def update_index(index: Index, folder: Path, is_stopped: Callable[[], bool] = lambda: False) -> bool:
@@ -82,7 +91,16 @@ def _update_run(database: sqlite3.Connection, name: str, path: Path, read: Read)
         if row is None:
             return False
         run, state, problems = row[0], json.loads(row[1]), json.loads(row[2])
-        if (found := read(database, run, path, state)) is None:
+        file, key = _FILES[read]
+        stamp = stamp_file(path / file)
+        database.execute("SAVEPOINT reading")
+        try:
+            found = read(database, run, path, state)
+        except _UNREADABLE as error:
+            database.execute("ROLLBACK TO reading")
+            # It is read again once it is another file.
+            state, found = {**json.loads(row[1]), key: stamp}, [f"{file} cannot be read: {error!r}. Restore it from a copy."]
+        if found is None:
             return False
         told = {key: value for key, value in {**problems, read.__name__: found}.items() if value}
         values = (json.dumps(state), json.dumps(told), run)
@@ -118,12 +136,14 @@ def _read_manifest(database: sqlite3.Connection, run: int, path: Path, state: St
     state["manifest"] = stamp
     try:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-        values = (manifest["benchmark"], manifest["models"]["subject"], manifest["created"], manifest["episodes"])
-        if state.get("panel") != manifest["models"]["judges"]:
+        models = manifest["models"]
+        values = (str(manifest["benchmark"]), str(models["subject"]), str(manifest["created"]), int(manifest["episodes"]))
+        panel = [str(judge) for judge in models["judges"]]
+        if state.get("panel") != panel:
             state.pop("judgments", None)
-        state["panel"] = manifest["models"]["judges"]
+        state["panel"] = panel
         state["data"] = json.dumps([manifest["benchmark"], manifest["version"], manifest["digests"]], sort_keys=True)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except _UNREADABLE as error:
         return [f"manifest.json cannot be read: {error!r}. Restore it from a copy."]
     database.execute(
         "UPDATE runs SET benchmark = ?, model = ?, created = ?, planned = ? WHERE id = ?", _make_storable(*values, run)
@@ -134,16 +154,20 @@ def _read_manifest(database: sqlite3.Connection, run: int, path: Path, state: St
 def _read_episodes(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
     """Reads up to ``LINES_AT_ONCE`` lines that were not read before."""
     file, stamp = path / "episodes.jsonl", stamp_file(path / "episodes.jsonl")
-    if stamp is None or stamp == state.get("episodes"):
+    if stamp == state.get("episodes"):
         return None
-    read = state.get("read") or {"inode": None}
-    if read["inode"] != stamp[0] or stamp[1] < read["end"]:
-        # A new file, put in order, or a shorter one.
+    read = state.get("read")
+    if read is None or stamp is None or read["inode"] != stamp[0] or not _is_continued(file, read):
+        # A new file, put in order, or one that was changed by hand.
         database.execute("DELETE FROM episodes WHERE run = ?", (run,))
-        for name in ("judgments", "scores"):
-            state.pop(name, None)
-        read = {"inode": stamp[0], "end": 0, "lines": 0, "problems": []}
-    cut_off = []
+        state.pop("scores", None)
+        read = {"inode": stamp and stamp[0], "end": 0, "lines": 0, "last": [0, 0], "problems": []}
+    # Judgments may have been read before their episodes came.
+    state.pop("judgments", None)
+    cut_off: list[str] = []
+    if stamp is None:
+        state |= {"read": read, "episodes": None}
+        return cut_off
     with file.open("rb") as stream:
         stream.seek(read["end"])
         lines = list(islice(stream, LINES_AT_ONCE))
@@ -151,6 +175,7 @@ def _read_episodes(database: sqlite3.Connection, run: int, path: Path, state: St
             if not line.endswith(b"\n"):
                 cut_off = [f"episodes.jsonl, line {read['lines'] + 1}: cut off. A run that goes on plays that episode again."]
                 break
+            read["last"] = [read["end"], crc32(line)]
             read["lines"] += 1
             read["end"] += len(line)
             if not _store_episode(database, run, line):
@@ -159,6 +184,14 @@ def _read_episodes(database: sqlite3.Connection, run: int, path: Path, state: St
     if len(lines) < LINES_AT_ONCE:
         state["episodes"] = stamp
     return [*read["problems"], *cut_off]
+
+
+def _is_continued(file: Path, read: Mapping[str, Any]) -> bool:
+    """Whether the last line that was read of a file is there still: what comes after it was appended."""
+    begin, digest = read["last"]
+    with file.open("rb") as stream:
+        stream.seek(begin)
+        return bool(crc32(stream.read(read["end"] - begin)) == digest)
 
 
 def _store_episode(database: sqlite3.Connection, run: int, line: bytes) -> bool:
@@ -218,30 +251,38 @@ def _collect_prose(record: object) -> str:
 def _read_judgments(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
     """How far the present judges agree, and both orders of each pair."""
     stamp = stamp_file(path / "judgments.jsonl")
-    if stamp is None or stamp == state.get("judgments"):
+    if stamp == state.get("judgments"):
         return None
     state["judgments"] = stamp
+    database.execute("UPDATE episodes SET judges_differ = NULL, orders_differ = NULL WHERE run = ?", (run,))
+    if stamp is None:
+        return []
     panel = set(state.get("panel", ()))
-    verdicts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    judges: dict[str, set[str]] = defaultdict(set)
-    orders: dict[str, list[bool]] = defaultdict(list)
+    found: dict[str, tuple[str, str, str, str, bool | None]] = {}
     problems = []
     with (path / "judgments.jsonl").open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 record = json.loads(line)
-                episode, criterion, judge = (str(record[name]) for name in ("episode", "criterion", "judge"))
-                verdict, disagree = record["verdict"], record.get("orders_disagree")
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                names = ("id", "episode", "criterion", "judge", "verdict")
+                identifier, episode, criterion, judge, verdict = (str(record[name]) for name in names)
+                disagree = record.get("orders_disagree")
+            except _UNREADABLE:
                 problems.append(f"judgments.jsonl, line {number}: no record of a judgment; it is passed over.")
                 continue
-            if judge not in panel:
-                continue
-            if verdict != Verdict.UNSCORED:
-                verdicts[episode][criterion].add(verdict)
-                judges[episode].add(judge)
-            if disagree is not None:
-                orders[episode].append(disagree)
+            # One of the same id takes the place of the one before.
+            found.pop(identifier, None)
+            if judge in panel:
+                found[identifier] = episode, criterion, judge, verdict, None if disagree is None else bool(disagree)
+    verdicts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    judges: dict[str, set[str]] = defaultdict(set)
+    orders: dict[str, list[bool]] = defaultdict(list)
+    for episode, criterion, judge, verdict, disagree in found.values():
+        if verdict != Verdict.UNSCORED:
+            verdicts[episode][criterion].add(verdict)
+            judges[episode].add(judge)
+        if disagree is not None:
+            orders[episode].append(disagree)
     differ = {
         episode: sum(len(each) > 1 for each in criteria.values()) / len(criteria) if len(judges[episode]) > 1 else None
         for episode, criteria in verdicts.items()
@@ -271,7 +312,18 @@ def _read_score_file(path: Path) -> tuple[list[dict[str, Any]], Iterator[dict[st
             score, at = decoder.raw_decode(text, at)
             yield score
 
-    return head["estimates"], read_scores()
+    return [_check_estimate(each) for each in head["estimates"]], read_scores()
+
+
+def _check_estimate(each: Mapping[str, Any]) -> dict[str, Any]:
+    """An estimate as pages print it. Raises TypeError and ValueError for one whose values are no numbers."""
+    numbers = {name: _read_number(each[name]) for name in ("value", "low", "high")}
+    return {**each, **numbers, "metric": str(each["metric"])}
+
+
+def _read_number(value: Any) -> float | None:
+    """A number as it is kept; None for none, and for what is no amount."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 _BETWEEN = re.compile(r"[\s,]*")
@@ -286,7 +338,7 @@ def read_estimates(path: Path) -> list[dict[str, Any]]:
     """All estimates of a run, as they are kept; none where it is not scored, or the file is damaged."""
     try:
         return _read_score_file(path)[0]
-    except (OSError, ValueError, KeyError, TypeError):
+    except _UNREADABLE:
         return []
 
 
@@ -299,11 +351,28 @@ def _read_estimates(database: sqlite3.Connection, run: int, path: Path, state: S
     if stamp is not None:
         try:
             estimates, _ = _read_score_file(path)
-            shown = [[each["metric"], each["value"], each["low"], each["high"]] for each in estimates][:ESTIMATES_SHOWN]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            problems = [f"scores.json is damaged ({error}). Make it anew with: sociable score {path}"]
+            (benchmark,) = database.execute("SELECT benchmark FROM runs WHERE id = ?", (run,)).fetchone()
+            shown = [[each["metric"], each["value"], each["low"], each["high"]] for each in _put_main_first(estimates, benchmark)]
+            del shown[ESTIMATES_SHOWN:]
+        except _UNREADABLE as error:
+            problems = [_tell_damaged_scores(path, error)]
     database.execute("UPDATE runs SET estimates = ? WHERE id = ?", (json.dumps(shown), run))
     return problems
+
+
+def _put_main_first(estimates: list[dict[str, Any]], benchmark: str) -> list[dict[str, Any]]:
+    """The estimates, that by which models are ranked first, if it was measured."""
+    try:
+        preferred = list(find_benchmark(benchmark).load_study_type().main_metrics)
+    except InputError:
+        return estimates  # The benchmark is not installed here.
+    measured = {each["metric"] for each in estimates if each["value"] is not None}
+    main = next(filter(measured.__contains__, preferred), "")
+    return sorted(estimates, key=lambda each: bool(each["metric"] != main))
+
+
+def _tell_damaged_scores(path: Path, error: Exception) -> str:
+    return f"scores.json is damaged ({error}). Make it anew with: sociable score {path}"
 
 
 def _read_scores(database: sqlite3.Connection, run: int, path: Path, state: State) -> list[str] | None:
@@ -321,16 +390,22 @@ def _read_scores(database: sqlite3.Connection, run: int, path: Path, state: Stat
         order = {str(each["metric"]): place for place, each in enumerate(estimates)}
         for episode, own in groupby(scores, lambda score: make_episode_id(score["scenario"], score["repeat"])):
             if (identifier := ids.get(make_storable(episode))) is not None:
-                _store_scores(database, identifier, [*map(itemgetter("metric", "value", "outcome", "reason"), own)], metrics)
-    except (OSError, ValueError, KeyError, TypeError):
-        return []  # Told with the estimates.
+                _store_scores(database, identifier, [_read_cell(score) for score in own], metrics)
+    except _UNREADABLE as error:
+        return [_tell_damaged_scores(path, error)]
     found = sorted(metrics, key=lambda metric: order.get(metric, -1))
     database.execute("UPDATE runs SET metrics = ? WHERE id = ?", (json.dumps(found), run))
     return []
 
 
+def _read_cell(score: Mapping[str, Any]) -> tuple[str, float | None, str, str]:
+    """(metric, value, outcome, reason) of a score."""
+    metric, outcome, reason = (str(score[name]) for name in ("metric", "outcome", "reason"))
+    return metric, _read_number(score["value"]), outcome, reason
+
+
 def _store_scores(
-    database: sqlite3.Connection, episode: int, scores: list[tuple[str, Any, str, str]], metrics: list[str]
+    database: sqlite3.Connection, episode: int, scores: list[tuple[str, float | None, str, str]], metrics: list[str]
 ) -> None:
     """Puts an episode's scores into the index. ``metrics`` are those indexed so far; there are ``METRICS_INDEXED`` at the most.
 
@@ -418,6 +493,9 @@ class Indexer:
                 update_index(self._index, self._folder, self._stopped.is_set)
                 self.problem = ""
             except (OSError, sqlite3.Error) as error:
+                if type(error) is sqlite3.DatabaseError:
+                    # Damaged somewhere inside, which is met only when that place is read.
+                    self._index.throw_away()
                 self.problem = f"The list may be out of date: {self._index.path} cannot be written ({error})."
             # However large the folder, the index takes a small part of one core.
             pause = max(SECONDS_BETWEEN_LOOKS, 5 * (time.thread_time() - started))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -14,9 +14,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sociable.agents.people.desk import DESK_FILE, Desk, Link, NewLink
-from sociable.core.errors import InputError
-from sociable.studio.folders import DEEPEST
+from sociable.api.watching import DEEPEST
+from sociable.core.errors import InputError, SociableError
 
+SECONDS_BETWEEN_WALKS = 0.5
+"""The least time between two walks through all folders for their desks: whoever guesses at links keeps no disk busy."""
 SECONDS_OF_ABSENCE = 5.0
 """The silence of a page after which its reader counts as gone: an open page asks every second."""
 LONGEST_NAME = 80
@@ -31,6 +33,8 @@ class Links:
     _secrets: dict[tuple[Path, int], str] = field(default_factory=dict, repr=False)
     _seen: dict[tuple[Path, int], float] = field(default_factory=dict)
     _folders: dict[str, Path] = field(default_factory=dict, repr=False)
+    _walked: tuple[float, Sequence[Path]] = (float("-inf"), ())
+    """When the desks were looked for last, and where there were some."""
 
     def note(self, folder: Path, made: NewLink) -> None:
         """Keeps the secret of a link, so that its maker can be shown it again."""
@@ -52,10 +56,16 @@ class Links:
         """The folders whose desk may know a secret, the likeliest first."""
         if (likely := self._folders.get(secret)) is not None:
             yield likely
-        yield from find_desk_folders(root)
+        if time.monotonic() > self._walked[0] + SECONDS_BETWEEN_WALKS:
+            self._walked = time.monotonic(), list(find_desk_folders(root))
+        yield from self._walked[1]
 
     def note_folder(self, secret: str, folder: Path) -> None:
         self._folders[secret] = folder
+
+    def is_known_in(self, folder: Path, secret: str) -> bool:
+        """Whether the desk in this folder is the one that knows a secret."""
+        return self._folders.get(secret) == folder
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,13 @@ def open_link(request: Request) -> Iterator[OpenedLink]:
     for folder in links.list_folders(request.app.state.studio.folder, secret):
         if not (folder / DESK_FILE).is_file():
             continue
-        with Desk(folder) as desk:
+        try:
+            opened = Desk(folder)
+        except SociableError:
+            if links.is_known_in(folder, secret):
+                raise
+            continue  # A damaged desk closes no other.
+        with opened as desk:
             if (link := desk.find_link(secret)) is not None:
                 links.note_folder(secret, folder)
                 yield OpenedLink(folder, desk, link, secret)

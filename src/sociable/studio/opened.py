@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from cachetools import LRUCache
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sociable.api.results import load_result
-from sociable.core.errors import InputError
+from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.core.view import Block, Case
 from sociable.engine.registry import find_benchmark
@@ -39,6 +39,39 @@ class AnyRecord(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
+
+
+class _Usage(BaseModel):
+    calls: int
+    input_tokens: int
+    output_tokens: int
+
+
+class _Manifest(BaseModel):
+    """What pages print of a manifest, of any version."""
+
+    benchmark: str
+    version: str
+    models: dict[str, str | list[str] | None]
+    created: str
+    episodes: int
+    settings: dict[str, Any]
+    digests: dict[str, str]
+    usage: dict[str, _Usage] = {}
+    cost: dict[str, float] = {}
+    failures: dict[str, int] = {}
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a run. Raises RunFolderError where there is none, or one of another layout."""
+    manifest = RunFolder.open(path, lock=False).read_manifest()
+    try:
+        _Manifest.model_validate(manifest)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        problem = f"{path / 'manifest.json'}, '{place}': {error.errors()[0]['msg']}. Restore it from a copy."
+        raise RunFolderError(problem) from None
+    return manifest
 
 
 @dataclass(frozen=True)
@@ -99,7 +132,7 @@ def open_to_look(path: Path) -> OpenedRun:
         known = _opened.get(path)
     if known and known[0] == stamps:
         return known[1]
-    manifest = RunFolder.open(path, lock=False).read_manifest()
+    manifest = read_manifest(path)
     files = (RecordFile(path / f"{name}.jsonl", AnyRecord, lenient=True) for name in ("episodes", "judgments"))
     run = OpenedRun(path, manifest, *files)
     with _lock:
@@ -161,8 +194,17 @@ def list_turns(record: Mapping[str, Any], calls: Sequence[Call]) -> list[HeardTu
     # The longest call of each holds whatever it was sent before.
     by_length = sorted((call for call in calls if call.role != Role.JUDGE), key=lambda call: len(str(call.request)))
     texts = {call.participant.partition("|")[0]: _join_sent(call) for call in by_length}
-    turns = [turn for turn in record.get("turns") or [] if isinstance(turn, dict)]
+    turns = list_dicts(record.get("turns"))
     return [_make_turn(turn, number, texts) for number, turn in enumerate(turns, start=1)]
+
+
+def list_dicts(value: object) -> list[dict[str, Any]]:
+    """The records in a list of a record; none where it is no list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _list_names(value: object) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []
 
 
 def _join_sent(call: Call) -> str:
@@ -173,7 +215,7 @@ def _join_sent(call: Call) -> str:
 
 def _make_turn(turn: Mapping[str, Any], number: int, texts: Mapping[str, str]) -> HeardTurn:
     content, speaker = str(turn.get("content", "")), str(turn.get("speaker", ""))
-    addressees = [str(each) for each in turn.get("addressees") or ()]
+    addressees = _list_names(turn.get("addressees"))
     heard = turn.get("heard_by")
     if heard is None and turn.get("is_aside"):
         heard = addressees
@@ -182,7 +224,7 @@ def _make_turn(turn: Mapping[str, Any], number: int, texts: Mapping[str, str]) -
         number,
         speaker,
         addressees,
-        [str(each) for each in heard or ()],
+        _list_names(heard),
         [name for name, text in texts.items() if traced and name != speaker and content in text],
         content,
         str(turn.get("thinking", "")),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -44,6 +45,7 @@ OPEN_TO_ALL = ("/static/", "/desk/")
 
 _SAFE_METHODS = ("GET", "HEAD")
 
+TOKEN_BYTES = 32
 TOKEN_PARAMETER = "token"  # noqa: S105 - its name, not its value
 
 
@@ -56,6 +58,7 @@ class Access:
     names: Sequence[str] = ()
     """Names of hosts, lower case, beside ``localhost`` and every address in figures. A name could be anybody's; an address
     in figures can only be this server's own."""
+    _once: set[str] = field(default_factory=set, repr=False)
 
     @property
     def cookie(self) -> str:
@@ -72,6 +75,18 @@ class Access:
             return False
         return name == "localhost" or name in self.names or _is_address(name)
 
+    def make_token_for_once(self) -> str:
+        """A token that lets in once: for a browser's command, which everybody on the machine can read."""
+        made = secrets.token_urlsafe(TOKEN_BYTES)
+        self._once.add(made)
+        return made
+
+    def use_up(self, given: str) -> bool:
+        """Whether this token lets in once more, which it does not any more from now on."""
+        found = next((each for each in self._once if hmac.compare_digest(given.encode("utf-8", "replace"), each.encode())), None)
+        self._once.discard(found or "")
+        return found is not None
+
     def is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
@@ -84,7 +99,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-_USER_AND_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+_USER_AND_PASSWORD = re.compile(r"(?<=://)[^/\s]+@")
 
 
 def hide_credentials(text: str) -> str:
@@ -129,7 +144,7 @@ class Guard:
         if path.startswith(OPEN_TO_ALL):
             return None
         if given := request.query_params.get(TOKEN_PARAMETER, ""):
-            if request.method in _SAFE_METHODS and access.is_token(given):
+            if request.method in _SAFE_METHODS and (access.is_token(given) or access.use_up(given)):
                 return self._let_in(request)
         elif access.is_token(request.cookies.get(access.cookie, "")):
             return None

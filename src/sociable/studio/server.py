@@ -16,12 +16,11 @@ from sociable.core.errors import InputError
 from sociable.studio.application import Studio, make_application
 from sociable.studio.index import Index, choose_place
 from sociable.studio.indexing import Indexer
-from sociable.studio.security import TOKEN_PARAMETER, Access
+from sociable.studio.security import TOKEN_BYTES, TOKEN_PARAMETER, Access
 from sociable.studio.surveys import find_open_surveys, make_path
 
 LOOPBACK = "127.0.0.1"
 PORT = 8008
-TOKEN_BYTES = 32
 SECONDS_TO_CLOSE = 2
 """Streams of events never end of themselves: they are cut when the server is stopped."""
 
@@ -80,7 +79,14 @@ class StudioServer:
     @property
     def owners_url(self) -> str:
         """The address that lets the owner in."""
-        return f"{self.url}/?{TOKEN_PARAMETER}={self.access.token}"
+        return self._make_url(self.access.token)
+
+    def make_url_for_once(self) -> str:
+        """An address that lets the owner in once."""
+        return self._make_url(self.access.make_token_for_once())
+
+    def _make_url(self, token: str) -> str:
+        return f"{self.url}/?{TOKEN_PARAMETER}={token}"
 
     def make_persons_url(self, person: str, secret: str) -> str:
         """The address of a person's page. The owner's pages show it until the studio is stopped."""
@@ -108,5 +114,5 @@ def serve(
     server = StudioServer(folder, host, port, names)
     tell(server)
     if open_browser:
-        webbrowser.open(server.owners_url)
+        webbrowser.open(server.make_url_for_once())
     server.run()

@@ -66,8 +66,11 @@ class OpenSurveys:
             if time.monotonic() < self._searched + SECONDS_BETWEEN_SEARCHES:
                 return
             for run in find_run_folders(self._folder):
-                if has_surveys(run) and run not in self._open and self.open(run).count_waiting():
-                    self.keep_soon(run)
+                try:
+                    if has_surveys(run) and run not in self._open and self.open(run).count_waiting():
+                        self.keep_soon(run)
+                except SociableError as error:
+                    self.problems[run] = str(error)  # A damaged file closes no other.
             self._searched = time.monotonic()
 
     def keep_soon(self, run: Path, seconds: float = SECONDS_TO_GATHER) -> None:

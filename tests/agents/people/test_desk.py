@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from sociable.agents.people.at_desk import PeopleAtDesk
 from sociable.agents.people.desk import DESK_FILE, Desk, Link, OpenQuestion, Place
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.form import Form, Question
@@ -158,7 +159,21 @@ def test_nobody_judges_an_episode_of_their_own(desk: Desk) -> None:
     desk.answer(ada, find(desk, ada).id, WORDS)
     ask(desk, "judged", participant="human|goal", role="judge")
     assert desk.find_open_question(ada) is None
+    # A seat that was given up since was played in all the same.
+    desk.release_place(Place("scene#0", "subject", "Maria"))
+    assert desk.find_open_question(ada) is None
     assert find(desk, ben).id == "judged"
+
+
+def test_a_judge_who_takes_over_is_not_told_what_another_said(desk: Desk) -> None:
+    ada, ben = desk.make_link("Ada").link, desk.make_link("Ben").link
+    ask(desk, "judged", participant="human", role="judge")
+    desk.answer(ada, find(desk, ada).id, WORDS)
+    ask(desk, "swapped", participant="human", role="judge")
+    question = find(desk, ada)
+    assert len(desk.list_earlier(question)) == 1
+    desk.release_place(question.place)
+    assert desk.list_earlier(find(desk, ben)) == []
 
 
 def test_a_place_whose_person_went_away_is_free_again(desk: Desk) -> None:
@@ -170,6 +185,34 @@ def test_a_place_whose_person_went_away_is_free_again(desk: Desk) -> None:
     assert find(desk, ben).id == "q1"
     with pytest.raises(InputError, match="Open your link again"):
         desk.answer(ada, "q1", WORDS)
+
+
+def test_a_new_secret_for_a_lost_one_costs_neither_place_nor_answers(desk: Desk) -> None:
+    lost, ben = desk.make_link("Ada"), desk.make_link("Ben").link
+    ask(desk, "q1")
+    desk.answer(lost.link, find(desk, lost.link).id, WORDS)
+    ask(desk, "q2")
+    desk.keep_draft(lost.link, find(desk, lost.link).id, ["I kn"])
+    new = desk.renew_link(lost.link)
+    assert desk.find_open_question(ben) is None
+    again = desk.find_link(new.secret)
+    assert again is not None and find(desk, again).draft == ("I kn",)
+    assert len(desk.list_answers(again)) == 1
+    assert desk.find_link(lost.secret) is None
+
+
+def test_a_case_in_which_a_run_was_killed_keeps_nobody_from_another(desk: Desk) -> None:
+    ada, ben = desk.make_link("Ada").link, desk.make_link("Ben").link
+    for item in ("one", "two"):
+        desk.begin_case(item)
+        ask(desk, item, item)
+    assert (find(desk, ada).id, find(desk, ben).id) == ("one", "two")
+    # Begun again with Ben alone, the run plays one case at a time, the first one first.
+    desk.close_link(ada)
+    PeopleAtDesk(desk)
+    desk.begin_case("one")
+    ask(desk, "one", "one")
+    assert find(desk, ben).id == "one"
 
 
 def test_an_answer_to_a_question_that_was_taken_away_is_kept(desk: Desk) -> None:

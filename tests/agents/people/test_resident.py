@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,10 @@ class Person:
         self.asked.append((request, form))
         return Reply(form.reply([self.answer(question.text, question.choices) for question in form.questions]), Usage(calls=1))
 
+    @property
+    def purposes(self) -> Counter[str]:
+        return Counter(request.scope.participant.partition("|")[2] for request, _ in self.asked)
+
     def answer(self, question: str, choices: tuple[str, ...]) -> str:
         if question.startswith("Until when? (as"):
             return "noon" if len(self.asked) == 1 else "23:30"
@@ -42,7 +47,7 @@ class Person:
             "Are you awake": "awake",
             "What is there": "We spoke of soup.",
             "What have you promised": "drinking soup",
-            "From when?": "17:00",
+            "From when?": "five" if self.purposes["conclude"] == 1 else "17:00",
         }
         given = next((each for start, each in said.items() if question.startswith(start)), None)
         if given is None and choices:
@@ -71,18 +76,21 @@ def test_the_answers_of_a_person_are_its_life(lived: tuple[Person, Any]) -> None
     talked = [event for event in episode.events if isinstance(event, Talked) and name in (event.resident, event.partner)]
     assert talked and {line.says for event in talked for line in event.lines if line.speaker == name} == {"Good day to you."}
     assert {event.text for event in own if isinstance(event, Remembered)} == {"We spoke of soup."}
-    assert {event.doing for event in own if isinstance(event, Agreed)} == {"drinking soup"}
+    agreed = [event for event in own if isinstance(event, Agreed)]
+    assert {event.doing for event in agreed} == {"drinking soup"} and all(event.start is not None for event in agreed)
 
 
 def test_a_person_is_asked_few_things_and_told_all_it_knows_once(lived: tuple[Person, Any]) -> None:
     person, episode = lived
-    purposes = Counter(request.scope.participant.partition("|")[2] for request, _ in person.asked)
-    assert set(purposes) == {"decide", "speak", "conclude"} and purposes["decide"] < 60
+    assert set(person.purposes) == {"decide", "speak", "conclude"} and person.purposes["decide"] < 60
     told = ["Who you are:" in request.messages[0]["content"] for request, _ in person.asked]
     assert told[0] and not any(told[1:])
     assert episode.task.goal in person.asked[0][0].messages[0]["content"]
     # What is no time is asked for again.
-    assert "'noon' is no time of day" in person.asked[1][0].messages[0]["content"]
+    refused = [
+        each for request, _ in person.asked for each in re.findall(r"'(\w+)' is no time of day", request.messages[0]["content"])
+    ]
+    assert refused == ["noon", "five"]
 
 
 def test_the_form_shows_what_stands_in_the_journal(lived: tuple[Person, Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
@@ -10,6 +12,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from sociable.agents.people.terminal import PersonAtTerminal
+from sociable.core.form import Form, Question
+from sociable.models.protocol import Request, Scope
 
 PATIENCE_SECONDS = 120
 WHOM = "Whom do you address now?"
@@ -113,3 +119,16 @@ def test_a_person_is_no_judge_to_be_audited(tmp_path: Path) -> None:
     )
     assert ended.returncode == 2
     assert "An audit is for models and rules" in ended.stderr
+
+
+def test_a_number_that_no_choice_has_is_asked_for_again() -> None:
+    keyboard, typed = os.pipe()
+    os.write(typed, b"9" * 5000 + b"\n0\n3\n\xd9\xa2\n")  # the last one is an Arabic 2
+    said: list[str] = []
+    person = PersonAtTerminal(lambda _: None, said.append, keyboard)
+    form = Form("One", [], [Question("Which?", ("left", "right"))])
+    reply = asyncio.run(person.generate(Request([], Scope("case#0", "subject", ""), form=lambda: form)))
+    os.close(keyboard)
+    os.close(typed)
+    assert reply.text == "right"
+    assert sum("number from 1 to 2" in line for line in said) == 3

@@ -34,6 +34,7 @@ class PeopleAtDesk:
         self._progress = "", 0, 0
         self._failure: SociableError | None = None
         desk.clear()
+        desk.end_all_cases()
 
     def note_progress(self, phase: str, done: int, total: int) -> None:
         """Takes note of how many items of a phase are over, of how many."""

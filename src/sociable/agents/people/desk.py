@@ -200,6 +200,10 @@ class Desk(Database):
         """Tells that the run is there, and how far it has come."""
         self._execute("INSERT OR REPLACE INTO run VALUES (1, ?, ?, ?, ?)", time.time(), phase, done, total)
 
+    def end_all_cases(self) -> None:
+        """Notes that no case is played: those that a run was killed in are begun again, each in its turn."""
+        self._execute("UPDATE cases SET in_play = 0")
+
     def clear(self) -> None:
         """Takes all questions away, of a run that has ended or that is begun again, and tells that no run is there."""
         with self._change():
@@ -228,6 +232,12 @@ class Desk(Database):
                 _hash(secret), *values,
             )  # fmt: skip
             (link,) = self._select_links("id = last_insert_rowid()")
+        return NewLink(link, secret)
+
+    def renew_link(self, link: Link) -> NewLink:
+        """The link with another secret, in place of the old one. Its person keeps places, drafts and answers."""
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        self._execute("UPDATE links SET secret = ? WHERE id = ?", _hash(secret), link.id)
         return NewLink(link, secret)
 
     def find_link(self, secret: str) -> Link | None:
@@ -270,10 +280,14 @@ class Desk(Database):
         return OpenQuestion(identifier, place, read_form(form), asked, shown, tuple(json.loads(draft or "[]")))
 
     def list_earlier(self, question: OpenQuestion) -> list[Earlier]:
-        """What was shown and answered before at the place of a question: a form may show only what is new."""
+        """What was shown and answered before at the place of a question: a form may show only what is new.
+
+        A judge who has taken over from another is not told what that one said.
+        """
         rows = self._execute(
-            "SELECT form, answers FROM questions WHERE item = ? AND role = ? AND participant = ? AND answers IS NOT NULL"
-            " ORDER BY answered",
+            "SELECT form, answers FROM questions LEFT JOIN places USING (item, role, participant)"
+            " WHERE item = ? AND role = ? AND participant = ? AND answers IS NOT NULL"
+            " AND (role != 'judge' OR questions.link = places.link) ORDER BY answered",
             question.place.item, question.place.role, question.place.participant,
         )  # fmt: skip
         return [Earlier(read_form(form), tuple(json.loads(answers))) for form, answers in rows]
@@ -313,8 +327,8 @@ class Desk(Database):
                 return earlier
             _check_answers(form, given)
             self._execute(
-                "UPDATE questions SET answers = ?, answered = ?, seconds = ? - coalesce(shown, asked), link = ?, draft = NULL"
-                " WHERE id = ?",
+                "UPDATE questions SET answers = ?, answered = ?, seconds = max(? - coalesce(shown, asked), 0), link = ?,"
+                " draft = NULL WHERE id = ?",
                 json.dumps(given), now := time.time(), now, link.id, question,
             )  # fmt: skip
             found = self.find_answer(question)
@@ -385,9 +399,10 @@ class Desk(Database):
             " AND ? IN ('', q.role) AND ? IN ('', q.participant) AND ? IN ('', q.item)"
             " AND (NOT ? OR q.item IN (SELECT value FROM json_each(?)))"
             " AND NOT (q.role = 'judge' AND EXISTS"
-            " (SELECT 1 FROM places AS o WHERE o.item = q.item AND o.link = ? AND o.role != 'judge'))"
+            " (SELECT 1 FROM places AS o WHERE o.item = q.item AND o.link = ? AND o.role != 'judge'"
+            " UNION SELECT 1 FROM questions AS o WHERE o.item = q.item AND o.link = ? AND o.role != 'judge'))"
             " ORDER BY EXISTS (SELECT 1 FROM places AS o WHERE o.item = q.item AND o.role = q.role) DESC, q.number LIMIT 1",
-            link.role, link.participant, link.item, bool(own), json.dumps(own), link.id,
+            link.role, link.participant, link.item, bool(own), json.dumps(own), link.id, link.id,
         )  # fmt: skip
         return Place(*rows[0]) if rows else None
 

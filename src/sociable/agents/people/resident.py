@@ -89,7 +89,7 @@ class PersonResident:
             until = _find_next(time, view.minute)
             if until is not None:
                 break
-            shown = f"'{put_on_one_line(time)}' is no time of day. Write it as 14:30."
+            shown = _refuse_time(time)
         asleep = awake == ASLEEP
         named = "" if asleep or talk_to in ([], [NOBODY]) else talk_to[0]
         return Decision(Activity(doing, until, "" if place == HERE else place, asleep), named)
@@ -117,7 +117,11 @@ class PersonResident:
             Question("Until when? (may be left out)", may_be_empty=True),
         ]
         shown = f"The conversation with {talk.partner} is over."
-        remembered, promised, place, day, start, end = await self._ask("conclude", until, shown, questions, talk)
+        while True:
+            remembered, promised, place, day, start, end = await self._ask("conclude", until, shown, questions, talk)
+            if not (wrong := [time for time in (start, end) if time and _find_minute(time, 1) is None]):
+                break
+            shown = _refuse_time(wrong[0])
         name = self._persona.name
         notes: list[AnyEvent] = []
         if remembered:
@@ -192,6 +196,10 @@ def _find_minute(time: str, day: int) -> int | None:
     with contextlib.suppress(ValueError):
         return parse_minute(time, day)
     return None
+
+
+def _refuse_time(time: str) -> str:
+    return f"'{put_on_one_line(time)}' is no time of day. Write it as 14:30."
 
 
 def _find_next(time: str, minute: int) -> int | None:

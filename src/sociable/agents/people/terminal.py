@@ -137,6 +137,7 @@ class PersonAtTerminal:
 def _find_choice(answer: str, choices: Sequence[str]) -> str | None:
     """The choice meant by a number, a name, or the beginning of one name only."""
     exact = [choice for choice in choices if choice.lower() == answer.lower()]
-    numbered = choices[int(answer) - 1 : int(answer)] if answer.isdecimal() and int(answer) else []
+    number = int(answer[:9]) if answer.isdecimal() else 0
+    numbered = choices[number - 1 : number] if number else []
     begun = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]
     return next((meant[0] for meant in (exact[:1], numbered, begun) if len(meant) == 1), None)

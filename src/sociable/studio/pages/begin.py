@@ -99,7 +99,7 @@ def _read_options(text: str) -> dict[str, Any]:
     """The benchmark's own options, as they stand in a settings file."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"Options are written one a line, as in: stages = [1, 2]. These cannot be read: {error}") from None
 
 

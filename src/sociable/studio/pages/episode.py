@@ -21,7 +21,7 @@ from sociable.core.errors import InputError
 from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, format_figure
 from sociable.studio.folders import find_folder, name_run
 from sociable.studio.index import EpisodeRow
-from sociable.studio.opened import MOST_CALLS_TRACED, HeardTurn, OpenedRun, list_turns, open_to_look, show_episode
+from sociable.studio.opened import MOST_CALLS_TRACED, HeardTurn, OpenedRun, list_dicts, list_turns, open_to_look, show_episode
 from sociable.studio.rendering import make_link, show_page
 from sociable.studio.security import hide_credentials
 
@@ -90,7 +90,9 @@ def _tabulate_verdicts(run: OpenedRun, episode: str) -> Table | None:
     panel = (run.manifest.get("models") or {}).get("judges") or ()
     rows = []
     for each in run.list_judgments(episode):
-        orders = {order.get("subject_first"): str(order.get("preference", "")) for order in each.get("orders") or ()}
+        orders = {
+            order.get("subject_first") is True: str(order.get("preference", "")) for order in list_dicts(each.get("orders"))
+        }
         judge = str(each.get("judge", ""))
         who = judge if judge in panel else f"{judge} (an earlier judge)"
         said = [orders.get(place, MISSING) for place in (True, False)]
@@ -152,7 +154,7 @@ def show_calls(request: Request) -> Response:
     given = request.query_params.get("page", "1")
     total = run.count_calls(episode)
     pages = max(1, -(-total // CALLS_ON_PAGE))
-    page = min(max(int(given), 1), pages) if given.isascii() and given.isdigit() else 1
+    page = min(max(int(given), 1), pages) if given.isascii() and given.isdigit() and len(given) < 10 else 1
     first = (page - 1) * CALLS_ON_PAGE
     found = run.list_calls(episode, first, CALLS_ON_PAGE)
     calls = [_describe_call(call, number) for number, call in enumerate(found, start=first + 1)]

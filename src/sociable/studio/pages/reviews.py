@@ -23,6 +23,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sociable.agents.people.desk import Desk, Link, OpenQuestion, Place
+from sociable.api.watching import DEEPEST
 from sociable.core.errors import InputError
 from sociable.core.form import Form, Question
 from sociable.core.records import make_storable
@@ -32,7 +33,7 @@ from sociable.datasets.review.items import ReviewItem, outline, parse_fix, show_
 from sociable.datasets.review.records import Choice, Group, Tag
 from sociable.datasets.review.results import show_status
 from sociable.datasets.review.reviewing import Review
-from sociable.studio.folders import DEEPEST, name_run
+from sociable.studio.folders import name_run
 from sociable.studio.links import OpenedLink, check_name, open_link
 from sociable.studio.rendering import make_link, show_page
 
@@ -84,6 +85,12 @@ _QUESTIONS = tuple(Question(name, is_long=True, may_be_empty=True) for name in (
 def is_review(link: Link) -> bool:
     """Whether a link is a reviewer's."""
     return link.role == REVIEWER
+
+
+def check_kind(link: Link, *, for_review: bool) -> None:
+    """Raises HTTPException: 404 where a link is a reviewer's and the page is not, or the other way round."""
+    if is_review(link) is not for_review:
+        raise HTTPException(HTTPStatus.NOT_FOUND, "This link is for something else. Open it as it was sent to you.")
 
 
 def list_data_folders(root: Path) -> Iterator[Path]:
@@ -206,8 +213,7 @@ def show_item(request: Request) -> Response:
 
 
 def _show_item(request: Request, opened: OpenedLink, problem: str = "", typed: Said | None = None) -> Response:
-    if not is_review(opened.link):
-        raise HTTPException(HTTPStatus.NOT_FOUND, "This link is for something else. Open it as it was sent to you.")
+    check_kind(opened.link, for_review=True)
     request.app.state.studio.links.note_presence(opened.folder, opened.link)
     session = _Session(opened, Review.begin(opened.folder))
     found = session.find_question()
@@ -250,6 +256,7 @@ async def decide(request: Request) -> Response:
 
 def _decide(request: Request, form: FormData) -> Response:
     with open_link(request) as opened:
+        check_kind(opened.link, for_review=True)
         session, said = _Session(opened, Review.begin(opened.folder)), Said.read_form(form)
         if form.get("do") == "back":
             session.review.take_back(session.reviewer)
@@ -292,6 +299,7 @@ async def keep_item_draft(request: Request) -> Response:
 
 def _keep_item_draft(request: Request, form: FormData) -> Response:
     with open_link(request) as opened:
+        check_kind(opened.link, for_review=True)
         opened.desk.keep_draft(opened.link, str(form.get("question", "")), Said.read_form(form).make_draft())
     return Response(status_code=HTTPStatus.NO_CONTENT)
 

@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from sociable.core.run_folder import RunFolder
 from sociable.core.view import Column, Row, Table, format_with_interval
 from sociable.studio.events import stream_changes
 from sociable.studio.folders import find_folder, name_run
 from sociable.studio.index import RunRow
 from sociable.studio.indexing import read_estimates
+from sociable.studio.opened import read_manifest
 from sociable.studio.rendering import render, show_page
 from sociable.studio.security import hide_credentials
 
@@ -56,7 +56,7 @@ def show_run(request: Request) -> Response:
     """One run: its estimates, what it rests on, and the ways to its report and its episodes."""
     path, studio = find_folder(request), request.app.state.studio
     name = name_run(studio.folder, path)
-    manifest = RunFolder.open(path, lock=False).read_manifest()
+    manifest = read_manifest(path)
     row = studio.index.find_run(name)
     return show_page(
         request,

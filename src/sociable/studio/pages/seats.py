@@ -151,6 +151,7 @@ async def take_answer(request: Request) -> Response:
 
 def _take(request: Request, form: FormData) -> Response:
     with open_link(request) as opened:
+        reviews.check_kind(opened.link, for_review=False)
         identifier = str(form.get("question", ""))
         answers: list[str] = []
         try:
@@ -171,6 +172,7 @@ async def keep_draft(request: Request) -> Response:
 
 def _keep(request: Request, form: FormData) -> Response:
     with open_link(request) as opened:
+        reviews.check_kind(opened.link, for_review=False)
         identifier = str(form.get("question", ""))
         opened.desk.keep_draft(opened.link, identifier, read_answers(opened.desk.find_form(opened.link, identifier), form))
     return Response(status_code=HTTPStatus.NO_CONTENT)
@@ -183,7 +185,7 @@ def read_answers(asked: Form, form: FormData) -> list[str]:
         given = form.get(f"answer-{number}", "")
         text = make_storable(given).replace("\r\n", "\n") if isinstance(given, str) else ""
         if question.choices:
-            text = question.choices[int(text)] if text.isdecimal() and int(text) < len(question.choices) else ""
+            text = {str(place): choice for place, choice in enumerate(question.choices)}.get(text, "")
         answers.append(text)
     return answers
 

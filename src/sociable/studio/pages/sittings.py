@@ -21,7 +21,7 @@ from sociable.api import processes, watching
 from sociable.api.cases import load_study
 from sociable.api.folders import name_new_folder
 from sociable.api.runs import make_settings
-from sociable.core.errors import InputError, RunFolderError
+from sociable.core.errors import InputError, RunFolderError, SociableError
 from sociable.core.form import PERSON
 from sociable.core.records import make_storable
 from sociable.core.run_folder import RunFolder
@@ -66,9 +66,13 @@ def list_sittings(request: Request) -> Response:
     root: Path = request.app.state.studio.folder
     rows = []
     for folder in (each for each in find_run_folders(root) if (each / DESK_FILE).is_file()):
-        with Desk(folder) as desk:
-            people = [each.person for each in desk.list_links() if each.is_open]
-        rows.append((name_run(root, folder), watching.find_status(folder), people))
+        people, problem = [], ""
+        try:
+            with Desk(folder) as desk:
+                people = [each.person for each in desk.list_links() if each.is_open]
+        except SociableError as error:
+            problem = str(error)
+        rows.append((name_run(root, folder), watching.find_status(folder), people, problem))
     data = [name_run(root, folder) for folder in list_data_folders(root)]
     return show_page(request, "sittings.html.jinja", sittings=rows, data=data, benchmarks=_list_benchmarks())
 
@@ -345,10 +349,10 @@ def change_desk(desk: Desk, folder: Path, links: Links, does: str, given: Mappin
     link = next((each for each in desk.list_links() if each.is_open and str(each.id) == given.get("link")), None)
     if link is None or does not in ("close", "renew"):
         raise InputError("This link has been withdrawn already.")
-    desk.close_link(link)
     if does == "renew":
-        made = desk.make_link(link.person, role=link.role, participant=link.participant, item=link.item, several=link.several)
-        links.note(folder, made)
+        links.note(folder, desk.renew_link(link))
+    else:
+        desk.close_link(link)
 
 
 ROUTES = (

@@ -17,11 +17,12 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sociable.api import leaderboard, processes, series, studies, tournaments, watching
+from sociable.api.watching import DEEPEST
 from sociable.core.errors import InputError, SociableError
 from sociable.core.run_folder import make_folder
 from sociable.core.view import Document
 from sociable.studio.apart import do_apart
-from sociable.studio.folders import DEEPEST, find_work, list_works, name_run
+from sociable.studio.folders import find_work, list_works, name_run
 from sociable.studio.pages.runs import serve_document
 from sociable.studio.pages.watch import answer, read_amount, watch
 from sociable.studio.rendering import make_link, show_page
