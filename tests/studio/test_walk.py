@@ -6,11 +6,9 @@ The small language model is left out of the study: it takes minutes, where all t
 
 from __future__ import annotations
 
-import contextlib
 import io
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -148,12 +146,13 @@ def play_a_scene(studio: Asked, runs: Path, open_page: Callable[..., Page], phot
     page.get_by_role("button", name="Choose who sits where").click()
     page.get_by_label("Scenario").fill("one-berth-two-tickets:1")
     page.get_by_role("button", name="Show who takes part in it").click()
-    page.get_by_label("Other people, one a line").fill("Ada\nBo")
+    page.get_by_label("Jobin Tharakan is played by").fill("Ada")
+    page.get_by_label("Meher Laskar is played by").fill("Bo")
     page.get_by_label("The benchmark's own options").fill("turns=6")
     photographer.take(page, "sitting-form", 1000)
     page.get_by_role("button", name="Begin", exact=True).click()
     page.wait_for_selector("text=The run is running", timeout=PATIENCE_SECONDS * 1000)
-    addresses = [each.input_value() for each in page.locator("input.address").all()]
+    addresses = [page.get_by_label(f"The link of {name}").input_value() for name in ("Ada", "Bo")]
     seats = [
         open_page(studio, "/desk/" + address.rpartition("/")[2], owner=False, window=name, width=width, dark=name == "Bo")
         for address, name, width in zip(addresses, ("Ada", "Bo"), (1280, 320), strict=True)
@@ -209,7 +208,7 @@ def judge_ten_pairs(studio: Asked, open_page: Callable[..., Page], photographer:
         page.wait_for_selector(f"text=Item {number} of 10")
         page.wait_for_load_state()
         if number == 4:
-            photographer.take(page, "pair", 900, top=".sides")
+            photographer.take(page, "pair", 900, top="h2:has(+ .sides)")
             page.reload()
             page.wait_for_load_state()
         first = page.locator(".sides .reading").first.inner_text()
