@@ -1,0 +1,348 @@
+"""Runs as Inspect logs, and logs of our tasks as runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalError,
+    EvalLog,
+    EvalMetric,
+    EvalResults,
+    EvalSample,
+    EvalScore,
+    EvalSpec,
+    EvalStats,
+    read_eval_log,
+    read_eval_log_samples,
+    write_eval_log,
+)
+from inspect_ai.log._log import EvalMetricDefinition, EvalScorer
+from inspect_ai.model import GenerateConfig, ModelUsage
+from pydantic import BaseModel, ValidationError
+
+from sociable.api.results import load_result
+from sociable.api.runs import score
+from sociable.core.errors import InputError, StorageFailure
+from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, Usage, make_episode_id
+from sociable.core.run_folder import RunFolder
+from sociable.engine.opening import (
+    OpenStudy,
+    check_digests,
+    check_version,
+    describe_roles,
+    keep_inputs,
+    open_study,
+    read_settings,
+)
+from sociable.engine.registry import find_benchmark
+from sociable.engine.result import RunRecords, RunResult
+from sociable.engine.seats import Role
+from sociable.engine.settings import RunSettings, strip_endpoint
+from sociable.engine.study import Judged, Referenced
+from sociable.inspect.samples import (
+    EPISODE,
+    REFERENCE,
+    SCORER,
+    VIEWER,
+    Kept,
+    describe_case,
+    list_values,
+    make_messages,
+    make_output,
+    make_score,
+)
+from sociable.inspect.seating import Asked
+from sociable.judging.rubric import RubricJudgment
+from sociable.models.protocol import SAMPLING_FIELDS
+
+UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What Inspect raises for a file that is no log, or that is torn."""
+
+
+def export_log(folder: str | Path, out: str | Path | None = None) -> Path:
+    """Writes a finished run as an Inspect log, by default ``run.eval`` in its folder, and returns the file.
+
+    Raises RunFolderError for a run without scores, and StorageFailure.
+    """
+    run, path = load_result(folder), Path(out or Path(folder) / "run.eval")
+    if path.suffix not in (".eval", ".json"):
+        raise InputError(f"--out {path}: an Inspect log ends in .eval or .json.")
+    log = _make_log(run)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_eval_log(log, str(path))
+    except OSError as error:
+        raise StorageFailure.at(path, error) from error
+    return path
+
+
+def _make_log(run: RunResult) -> EvalLog:
+    manifest = dict(run.manifest)
+    settings = read_settings(manifest, Path(run.folder))
+    samples = list(_make_samples(run, manifest, settings))
+    usage = {role: _convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()}
+    values = {name: EvalMetric(name=name, group="estimates", value=value) for name, value in list_values(run.estimates).items()}
+    name, digest = f"sociable/{manifest['benchmark']}", _digest(manifest)
+    return EvalLog(
+        status="success",
+        eval=EvalSpec(
+            created=manifest["created"],
+            eval_id=digest,
+            run_id=digest,
+            task=name,
+            task_id=digest,
+            task_version=manifest["version"],
+            task_registry_name=name,
+            dataset=EvalDataset(name=name, samples=len(run.study.scenarios), sample_ids=list(run.study.scenarios)),
+            model=_name_in_inspect(settings.model),
+            config=EvalConfig(epochs=settings.repeats),
+            packages={"sociable": manifest["packages"]["sociable"]},
+            metadata={"sociable": manifest},
+            viewer=VIEWER,
+            scorers=[EvalScorer(name=SCORER, metrics=[EvalMetricDefinition(name="sociable/estimates")])],
+        ),
+        results=EvalResults(
+            total_samples=len(run.study.scenarios) * settings.repeats,
+            completed_samples=sum(sample.error is None for sample in samples),
+            scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
+        ),
+        stats=EvalStats(model_usage=_add_up(sample.model_usage for sample in samples), role_usage=usage),
+        samples=samples,
+    )
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    """The same name for the same run, whenever it is exported."""
+    return hashlib.blake2b(json.dumps(manifest, sort_keys=True).encode(), digest_size=11).hexdigest()
+
+
+def _name_in_inspect(model: str) -> str:
+    return strip_endpoint(model).removeprefix("inspect/")
+
+
+def _make_samples(run: RunResult, manifest: Mapping[str, Any], settings: RunSettings) -> Iterator[EvalSample]:
+    benchmark, study = find_benchmark(settings.benchmark), run.study
+    scores: defaultdict[str, list[Score]] = defaultdict(list)
+    for each in run.scores:
+        scores[make_episode_id(each.scenario, each.repeat)].append(each)
+    judgments: defaultdict[str, list[Judgment]] = defaultdict(list)
+    for judgment in run.judgments():
+        judgments[judgment.episode].append(judgment)
+    ratings: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for rating in run.records.rubrics:
+        ratings[rating.episode].append(rating.model_dump(mode="json"))
+    asked = Asked(
+        benchmark=benchmark.name,
+        version=manifest["version"],
+        digests=manifest["digests"],
+        packages=manifest["packages"],
+        settings=settings.model_dump(mode="json", include={"options", "seed", "dataset", "prompts"}, exclude_defaults=True),
+    )
+    models = {"model": settings.model, "judges": list(settings.judges)}
+    models |= {role: name for role in ("partner", "opponent", "reference") if (name := getattr(settings, role))}
+    names = {role.value: _name_in_inspect(name) for role, name in settings.list_models()}
+    for episode in run.episodes():
+        messages, given = make_messages(study, episode), judgments[episode.id]
+        store = {EPISODE: episode.model_dump(mode="json")}
+        if (reference := run.find_reference(episode.scenario)) is not None:
+            store[REFERENCE] = reference.model_dump(mode="json")
+        used = [(names.get(role, role), usage) for role, usage in episode.usage.items()]
+        used += [(_name_in_inspect(judgment.judge), judgment.usage) for judgment in given]
+        is_errored = episode.status is EpisodeStatus.ERRORED
+        kept = {"models": models, "ratings": tuple(ratings[episode.id])}
+        yield EvalSample(
+            id=episode.scenario,
+            epoch=episode.repeat + 1,
+            uuid=_digest({"run": manifest["created"], "episode": episode.id}),
+            input=describe_case(benchmark, study, episode.scenario),
+            target="",
+            messages=messages,
+            output=make_output(_name_in_inspect(settings.model), messages),
+            scores={} if is_errored else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
+            metadata={"sociable": asked.model_dump()},
+            store=store,
+            model_usage=_add_up({name: _convert_usage(usage)} for name, usage in used if usage.calls),
+            role_usage={role: _convert_usage(usage) for role, usage in episode.usage.items()},
+            error=EvalError(message=episode.error, traceback="", traceback_ansi="") if is_errored else None,
+        )
+
+
+def _convert_usage(usage: Usage) -> ModelUsage:
+    asked, answered = usage.input_tokens, usage.output_tokens
+    return ModelUsage(input_tokens=asked, output_tokens=answered, total_tokens=asked + answered)
+
+
+def _add_up(several: Any) -> dict[str, ModelUsage]:
+    total: dict[str, ModelUsage] = {}
+    for usage in several:
+        for name, each in usage.items():
+            total[name] = total[name] + each if name in total else each
+    return total
+
+
+@dataclass
+class _Read:
+    """What a log holds of a run."""
+
+    references: dict[str, BaseModel] = field(default_factory=dict)
+    """By scenario."""
+    episodes: list[Episode] = field(default_factory=list)
+    judgments: list[Judgment] = field(default_factory=list)
+    ratings: list[RubricJudgment] = field(default_factory=list)
+    models: dict[str, Any] = field(default_factory=dict)
+    """Who took part, as settings; the judges are those of the last score."""
+
+
+def import_log(file: str | Path, out: str | Path) -> RunResult:
+    """Makes a run folder of a log that a task of ours or ``export_log`` wrote, scores it, and returns the result.
+
+    Raises InputError for a log of another task, of another version or data, or that cannot be read, before a folder is made.
+    """
+    path = Path(file)
+    log, manifest = _read_header(path)
+    benchmark = find_benchmark(manifest["benchmark"])
+    check_version(manifest, benchmark, path)
+    settings = _add_sampling(read_settings(manifest, path), log)
+    opened = _open_selection(settings, log)
+    check_digests(manifest, opened.study, path, only_read=True)
+    read = _read_samples(path, opened)
+    if read.models:
+        settings = RunSettings.model_validate(opened.settings.model_dump() | read.models)
+        opened = replace(opened, settings=settings)
+    folder = RunFolder.create(Path(out))
+    with folder:
+        described = {"episodes": len(opened.study.scenarios) * opened.settings.repeats, "usage": _sum_usage(read)}
+        folder.write_manifest(
+            {**described, **manifest, "inputs": keep_inputs(folder, opened), **describe_roles(opened.settings)}
+            | {"episodes": described["episodes"]}
+        )
+        _write_records(RunRecords.open(folder.path, opened.study), read, opened)
+    return score(out)
+
+
+def _read_header(path: Path) -> tuple[EvalLog, dict[str, Any]]:
+    """The head of a log, and the manifest in it."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Name an Inspect log (.eval) of a task of sociable.")
+    try:
+        log = read_eval_log(str(path), header_only=True)
+    except UNREADABLE as error:
+        raise _make_read_error(path, error) from None
+    manifest = (log.eval.metadata or {}).get("sociable")
+    if not isinstance(manifest, dict) or not {"benchmark", "version", "digests", "settings", "packages"} <= manifest.keys():
+        raise InputError(f"{path} is a log of the task '{log.eval.task}', not of one of sociable's: only those can be imported.")
+    return log, {name: value for name, value in manifest.items() if name != "format"}
+
+
+def _make_read_error(path: Path, error: Exception) -> InputError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return InputError(f"{path} cannot be read as an Inspect log ({reason}). It may be torn: copy it again, or take another.")
+
+
+def _add_sampling(settings: RunSettings, log: EvalLog) -> RunSettings:
+    """``settings`` with the sampling that the user gave Inspect, for its model under test or for a role."""
+    subject = log.eval.model_generate_config.merge(log.plan.config)
+    given: dict[Role, GenerateConfig] = {Role.SUBJECT: subject}
+    for role, models in (log.eval.model_roles or {}).items():
+        given[Role(role)] = (models[0] if isinstance(models, list) else models).config
+    roles = dict(settings.roles)
+    for seat, name in settings.list_models():
+        config = given.get(seat, GenerateConfig()).model_dump(include=set(SAMPLING_FIELDS), exclude_none=True)
+        if config:
+            roles[seat.value] = settings.find_role_settings(seat, name).model_copy(update=config)
+    return settings.model_copy(update={"roles": roles})
+
+
+def _open_selection(settings: RunSettings, log: EvalLog) -> OpenStudy:
+    """The study of the cases that a log is about."""
+    repeats = settings.model_copy(update={"repeats": log.eval.config.epochs or 1})
+    opened = open_study(repeats, build=())
+    chosen = {str(name) for name in log.eval.dataset.sample_ids or ()}
+    if chosen == opened.study.scenarios.keys():
+        return opened
+    return open_study(repeats.model_copy(update={"scenarios": tuple(sorted(chosen)), "limit": None}), build=())
+
+
+def _read_samples(path: Path, opened: OpenStudy) -> _Read:
+    read = _Read()
+    try:
+        for sample in read_eval_log_samples(str(path), all_samples_required=False, resolve_attachments=True):
+            _read_sample(sample, opened, read)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: '{place}' is no record this version understands: {first['msg']}.") from None
+    except UNREADABLE as error:
+        raise _make_read_error(path, error) from None
+    return read
+
+
+def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
+    study, scenario, repeat = opened.study, str(sample.id), sample.epoch - 1
+    if sample.error is not None:
+        read.episodes.append(study.make_errored_episode(scenario, repeat, sample.error.message))
+        return
+    kept = [Kept.model_validate(each.metadata, strict=False) for each in _list_own_scores(sample)]
+    if (played := sample.store.get(EPISODE)) is None:
+        reason = f"the sample ended at its limit of {sample.limit.type}" if sample.limit else "the sample ended early"
+        read.episodes.append(study.make_errored_episode(scenario, repeat, reason))
+        return
+    episode = study.episode_type.model_validate(played, strict=False)
+    if episode.id != make_episode_id(scenario, repeat):
+        raise ValueError(f"the sample {scenario}, epoch {sample.epoch}, holds the episode {episode.id}")
+    read.episodes.append(episode)
+    made = [each for each in (sample.store.get(REFERENCE), *(each.reference for each in kept)) if each is not None]
+    if made and isinstance(study, Referenced):
+        read.references.setdefault(scenario, study.reference_type.model_validate(made[0], strict=False))
+    for each in kept:
+        read.models = each.models
+        kind = study.judgment_type if isinstance(study, Judged) else Judgment
+        read.judgments += [kind.model_validate(judgment, strict=False) for judgment in each.judgments]
+        read.ratings += [RubricJudgment.model_validate(rating, strict=False) for rating in each.ratings]
+
+
+def _list_own_scores(sample: EvalSample) -> Sequence[Any]:
+    """The scores that our scorer gave, the first one and those of `inspect score`."""
+    return [each for name, each in (sample.scores or {}).items() if name.startswith(SCORER) and "scores" in (each.metadata or {})]
+
+
+def _sum_usage(read: _Read) -> dict[str, Any]:
+    """The usage of a run by role, as its manifest has it."""
+    total: Counter[tuple[str, str]] = Counter()
+    used = [(role, usage) for episode in read.episodes for role, usage in episode.usage.items()]
+    used += [(Role.JUDGE.value, judgment.usage) for judgment in read.judgments]
+    used += [(Role.REFERENCE.value, getattr(each, "usage", Usage())) for each in read.references.values()]
+    for role, usage in used:
+        total.update({(role, name): number for name, number in usage.model_dump().items()} if isinstance(usage, Usage) else {})
+    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for (role, name), number in total.items():
+        found[role][name] = number
+    return dict(sorted(found.items()))
+
+
+def _write_records(records: RunRecords, read: _Read, opened: OpenStudy) -> None:
+    try:
+        for reference in read.references.values():
+            records.references.append(reference)
+        for episode in read.episodes:
+            records.episodes.append(episode)
+        for judgment in read.judgments:
+            records.judgments.append(judgment)
+        for rating in read.ratings:
+            records.rubrics.append(rating)
+        order = [make_episode_id(name, repeat) for name in opened.study.scenarios for repeat in range(opened.settings.repeats)]
+        records.references.arrange(list(opened.study.scenarios))
+        records.episodes.arrange(order)
+    finally:
+        records.close()
