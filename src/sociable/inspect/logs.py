@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
+import re
 import zipfile
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +26,13 @@ from inspect_ai.log import (
     EvalScore,
     EvalSpec,
     EvalStats,
+    HeadlineMetric,
     read_eval_log,
     read_eval_log_samples,
     write_eval_log,
 )
 from inspect_ai.log._log import EvalMetricDefinition, EvalScorer
-from inspect_ai.model import GenerateConfig, ModelUsage
+from inspect_ai.model import GenerateConfig, ModelConfig, ModelUsage
 from pydantic import BaseModel, ValidationError
 
 from sociable.api.results import load_result
@@ -49,7 +53,9 @@ from sociable.engine.registry import find_benchmark
 from sociable.engine.result import RunRecords, RunResult
 from sociable.engine.seats import Role
 from sociable.engine.settings import RunSettings, strip_endpoint
+from sociable.engine.status import read_status
 from sociable.engine.study import Judged, Referenced
+from sociable.inspect.calls import convert_usage, list_events, name_in_inspect, open_journal
 from sociable.inspect.samples import (
     EPISODE,
     REFERENCE,
@@ -64,6 +70,7 @@ from sociable.inspect.samples import (
 )
 from sociable.inspect.seating import Asked
 from sociable.judging.rubric import RubricJudgment
+from sociable.models.journal import Journal
 from sociable.models.protocol import SAMPLING_FIELDS
 
 UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
@@ -90,14 +97,17 @@ def export_log(folder: str | Path, out: str | Path | None = None) -> Path:
 def _make_log(run: RunResult) -> EvalLog:
     manifest = dict(run.manifest)
     settings = read_settings(manifest, Path(run.folder))
-    samples = list(_make_samples(run, manifest, settings))
-    usage = {role: _convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()}
+    with open_journal(Path(run.folder)) as journal:
+        samples = list(_make_samples(run, manifest, settings, journal))
+    status, created = read_status(Path(run.folder)), manifest["created"]
+    ended = status.updated.isoformat() if status and status.updated else created
+    usage = {role: convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()}
     values = {name: EvalMetric(name=name, group="estimates", value=value) for name, value in list_values(run.estimates).items()}
     name, digest = f"sociable/{manifest['benchmark']}", _digest(manifest)
     return EvalLog(
         status="success",
         eval=EvalSpec(
-            created=manifest["created"],
+            created=created,
             eval_id=digest,
             run_id=digest,
             task=name,
@@ -105,11 +115,13 @@ def _make_log(run: RunResult) -> EvalLog:
             task_version=manifest["version"],
             task_registry_name=name,
             dataset=EvalDataset(name=name, samples=len(run.study.scenarios), sample_ids=list(run.study.scenarios)),
-            model=_name_in_inspect(settings.model),
+            model=name_in_inspect(strip_endpoint(settings.model)),
+            model_roles=_list_roles(settings) or None,
             config=EvalConfig(epochs=settings.repeats),
             packages={"sociable": manifest["packages"]["sociable"]},
             metadata={"sociable": manifest},
             viewer=VIEWER,
+            headline_metric=HeadlineMetric(metric=run.study.list_main_metrics()[0].name),
             scorers=[EvalScorer(name=SCORER, metrics=[EvalMetricDefinition(name="sociable/estimates")])],
         ),
         results=EvalResults(
@@ -117,7 +129,7 @@ def _make_log(run: RunResult) -> EvalLog:
             completed_samples=sum(sample.error is None for sample in samples),
             scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
         ),
-        stats=EvalStats(model_usage=_add_up(sample.model_usage for sample in samples), role_usage=usage),
+        stats=EvalStats(started_at=created, completed_at=ended, model_usage=_add_up(sample.model_usage for sample in samples), role_usage=usage),
         samples=samples,
     )
 
@@ -127,11 +139,21 @@ def _digest(manifest: Mapping[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(manifest, sort_keys=True).encode(), digest_size=11).hexdigest()
 
 
-def _name_in_inspect(model: str) -> str:
-    return strip_endpoint(model).removeprefix("inspect/")
+_OTHERS = ("partner", "opponent", "reference")
 
 
-def _make_samples(run: RunResult, manifest: Mapping[str, Any], settings: RunSettings) -> Iterator[EvalSample]:
+def _list_roles(settings: RunSettings) -> dict[str, ModelConfig | list[ModelConfig]]:
+    """The model roles of a run that Inspect can fill; a model that it cannot make would keep it from judging the log."""
+    roles: defaultdict[str, list[ModelConfig]] = defaultdict(list)
+    for role, name in settings.list_models():
+        if role is not Role.SUBJECT and name.startswith(("inspect/", "reference/")):
+            roles[role.value].append(ModelConfig(model=name_in_inspect(strip_endpoint(name))))
+    return {role: models if len(models) > 1 else models[0] for role, models in roles.items()}
+
+
+def _make_samples(
+    run: RunResult, manifest: Mapping[str, Any], settings: RunSettings, journal: Journal | None
+) -> Iterator[EvalSample]:
     benchmark, study = find_benchmark(settings.benchmark), run.study
     scores: defaultdict[str, list[Score]] = defaultdict(list)
     for each in run.scores:
@@ -142,25 +164,25 @@ def _make_samples(run: RunResult, manifest: Mapping[str, Any], settings: RunSett
     ratings: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for rating in run.records.rubrics:
         ratings[rating.episode].append(rating.model_dump(mode="json"))
+    models = {"model": settings.model} | {role: name for role in _OTHERS if (name := getattr(settings, role))}
     asked = Asked(
         benchmark=benchmark.name,
         version=manifest["version"],
         digests=manifest["digests"],
         packages=manifest["packages"],
         settings=settings.model_dump(mode="json", include={"options", "seed", "dataset", "prompts"}, exclude_defaults=True),
+        models={role: strip_endpoint(name) for role, name in models.items()},
     )
-    models = {"model": settings.model, "judges": list(settings.judges)}
-    models |= {role: name for role in ("partner", "opponent", "reference") if (name := getattr(settings, role))}
-    names = {role.value: _name_in_inspect(name) for role, name in settings.list_models()}
+    names = {role.value: name_in_inspect(strip_endpoint(name)) for role, name in settings.list_models()}
     for episode in run.episodes():
         messages, given = make_messages(study, episode), judgments[episode.id]
         store = {EPISODE: episode.model_dump(mode="json")}
         if (reference := run.find_reference(episode.scenario)) is not None:
             store[REFERENCE] = reference.model_dump(mode="json")
         used = [(names.get(role, role), usage) for role, usage in episode.usage.items()]
-        used += [(_name_in_inspect(judgment.judge), judgment.usage) for judgment in given]
+        used += [(name_in_inspect(judgment.judge), judgment.usage) for judgment in given]
         is_errored = episode.status is EpisodeStatus.ERRORED
-        kept = {"models": models, "ratings": tuple(ratings[episode.id])}
+        kept = {"models": {**models, "judges": list(settings.judges)}, "ratings": tuple(ratings[episode.id])}
         yield EvalSample(
             id=episode.scenario,
             epoch=episode.repeat + 1,
@@ -168,19 +190,15 @@ def _make_samples(run: RunResult, manifest: Mapping[str, Any], settings: RunSett
             input=describe_case(benchmark, study, episode.scenario),
             target="",
             messages=messages,
-            output=make_output(_name_in_inspect(settings.model), messages),
+            output=make_output(name_in_inspect(strip_endpoint(settings.model)), messages),
             scores={} if is_errored else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
             metadata={"sociable": asked.model_dump()},
             store=store,
-            model_usage=_add_up({name: _convert_usage(usage)} for name, usage in used if usage.calls),
-            role_usage={role: _convert_usage(usage) for role, usage in episode.usage.items()},
+            events=list(list_events(journal, episode.id, datetime.fromisoformat(manifest["created"]))) if journal else [],
+            model_usage=_add_up({name: convert_usage(usage)} for name, usage in used if usage.calls),
+            role_usage={role: convert_usage(usage) for role, usage in episode.usage.items()},
             error=EvalError(message=episode.error, traceback="", traceback_ansi="") if is_errored else None,
         )
-
-
-def _convert_usage(usage: Usage) -> ModelUsage:
-    asked, answered = usage.input_tokens, usage.output_tokens
-    return ModelUsage(input_tokens=asked, output_tokens=answered, total_tokens=asked + answered)
 
 
 def _add_up(several: Any) -> dict[str, ModelUsage]:
@@ -222,11 +240,9 @@ def import_log(file: str | Path, out: str | Path) -> RunResult:
         opened = replace(opened, settings=settings)
     folder = RunFolder.create(Path(out))
     with folder:
-        described = {"episodes": len(opened.study.scenarios) * opened.settings.repeats, "usage": _sum_usage(read)}
-        folder.write_manifest(
-            {**described, **manifest, "inputs": keep_inputs(folder, opened), **describe_roles(opened.settings)}
-            | {"episodes": described["episodes"]}
-        )
+        written = manifest | {"episodes": len(opened.study.scenarios) * opened.settings.repeats}
+        written |= {"inputs": keep_inputs(folder, opened), **describe_roles(opened.settings)}
+        folder.write_manifest({**written, "usage": manifest.get("usage") or _sum_usage(read)})
         _write_records(RunRecords.open(folder.path, opened.study), read, opened)
     return score(out)
 
@@ -291,7 +307,7 @@ def _read_samples(path: Path, opened: OpenStudy) -> _Read:
 def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
     study, scenario, repeat = opened.study, str(sample.id), sample.epoch - 1
     if sample.error is not None:
-        read.episodes.append(study.make_errored_episode(scenario, repeat, sample.error.message))
+        read.episodes.append(study.make_errored_episode(scenario, repeat, _read_reason(sample.error.message)))
         return
     kept = [Kept.model_validate(each.metadata, strict=False) for each in _list_own_scores(sample)]
     if (played := sample.store.get(EPISODE)) is None:
@@ -310,6 +326,15 @@ def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
         kind = study.judgment_type if isinstance(study, Judged) else Judgment
         read.judgments += [kind.model_validate(judgment, strict=False) for judgment in each.judgments]
         read.ratings += [RubricJudgment.model_validate(rating, strict=False) for rating in each.ratings]
+
+
+def _read_reason(message: str) -> str:
+    """The reason why an episode failed, as a run tells it: Inspect writes ours as the ``repr`` of the error."""
+    written = _FAILURE.fullmatch(message)
+    return str(ast.literal_eval(written[1])) if written else message
+
+
+_FAILURE = re.compile(r"(?:RunFailure|ContextLengthExceeded)\(('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)")
 
 
 def _list_own_scores(sample: EvalSample) -> Sequence[Any]:

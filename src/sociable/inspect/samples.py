@@ -61,18 +61,19 @@ def make_messages(study: AnyStudy, episode: Episode) -> list[ChatMessage]:
     cast = study.find_cast(episode.scenario)
     # Who has no name in a cast without the model under test is the model under test.
     others = Role.PARTNER if Role.SUBJECT in cast.values() else Role.SUBJECT
-    return [_make_message(turn, cast.get(turn.speaker, others)) for turn in study.list_turns(episode)]
+    turns = study.list_turns(episode)
+    return [_make_message(f"{episode.id}/{turn.index}", turn, cast.get(turn.speaker, others)) for turn in turns]
 
 
-def _make_message(turn: Turn, role: Role) -> ChatMessage:
+def _make_message(identifier: str, turn: Turn, role: Role) -> ChatMessage:
     to = f" to {', '.join(turn.addressees)}" if turn.addressees else ""
     note = f" ({turn.note})" if turn.note else ""
     said = ContentText(text=f"{turn.speaker}{to}{note}: {turn.content}")
     thoughts = [ContentReasoning(reasoning=turn.thinking)] if turn.thinking else []
     metadata = {"speaker": turn.speaker, "heard_by": list(turn.addressees) or "everybody present"}
     if role is Role.SUBJECT:
-        return ChatMessageAssistant(content=[*thoughts, said], metadata=metadata)
-    return ChatMessageUser(content=[said], metadata={**metadata, "role": role.value})
+        return ChatMessageAssistant(id=identifier, content=[*thoughts, said], metadata=metadata)
+    return ChatMessageUser(id=identifier, content=[said], metadata={**metadata, "role": role.value})
 
 
 def make_output(model: str, messages: Sequence[ChatMessage]) -> ModelOutput:

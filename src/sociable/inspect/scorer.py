@@ -15,7 +15,7 @@ from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment
 from sociable.engine.phases import Progress
 from sociable.engine.study import AnyStudy, Concluded, Judged, MeasuredByRule, Referenced
 from sociable.inspect.samples import EPISODE, REFERENCE, Kept, list_values, make_score
-from sociable.inspect.seating import Seated, find_models, name_models, open_asked, read_asked, take_seats
+from sociable.inspect.seating import Seated, find_models, name_all, open_asked, read_asked, take_seats
 from sociable.inspect.solver import References
 
 ENDED_EARLY = "the sample ended before its episode did: at a limit, or because it was stopped"
@@ -54,7 +54,7 @@ def sociable() -> Scorer:
         seated = take_seats(state.metadata)
         study, seats = seated.opened.study, seated.seats
         scenario, panel = str(state.sample_id), [seat.name for seat in seats.judges]
-        further: dict[str, Any] = {"models": name_models(find_models())}
+        further: dict[str, Any] = {"models": name_all(read_asked(state.metadata), find_models())}
         played = state.store.get(EPISODE)
         if played is None:
             episode = study.make_errored_episode(scenario, state.epoch - 1, ENDED_EARLY)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import Model, get_model, model_roles
 
 from sociable.api.runs import make_settings
-from sociable.core.errors import InputError
+from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import Record
 from sociable.engine.opening import OpenStudy, check_digests, check_version, make_paths_absolute, open_study
-from sociable.engine.seats import Role, Seat, Seats
+from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RunSettings
 from sociable.models.inspect_bridge import InspectModel
 from sociable.models.protocol import Reply, Request
@@ -33,6 +35,8 @@ class Asked(Record):
     settings: dict[str, Any]
     """Settings of a run as the user gave them, and the benchmark's own options as they were decided."""
     packages: dict[str, str]
+    models: dict[str, str] = {}
+    """Who took part in a run that was exported, as settings; in a task of Inspect's its own roles say so."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +84,37 @@ def _open(settings: str) -> OpenStudy:
     return open_study(RunSettings.model_validate_json(settings), build=())
 
 
+@contextmanager
+def tell_inspect() -> Iterator[None]:
+    """What a user must mend is told as Inspect tells it: the sentence alone."""
+    try:
+        yield
+    except InputError as error:
+        raise PrerequisiteError(str(error)) from None
+
+
 def take_seats(metadata: Mapping[str, Any]) -> Seated:
-    """The benchmark and the seats for a sample with this metadata. Raises InputError where it was made with other data."""
-    asked = read_asked(metadata)
-    models = find_models()
-    opened = open_asked(asked.benchmark, asked.settings, name_models(models))
-    check_asked(asked, opened)
+    """The benchmark and the seats for a sample with this metadata.
+
+    Raises PrerequisiteError where it was made with other data, or Inspect's models are not those that it needs.
+    """
+    with tell_inspect():
+        asked = read_asked(metadata)
+        models = find_models()
+        opened = open_asked(asked.benchmark, asked.settings, name_all(asked, models))
+        check_asked(asked, opened)
     by_name = {(role, name_model(each)): each for role, several in models.items() for each in several}
 
     def fill(seat: Seat) -> Seat:
-        return seat if seat.model is None else replace(seat, model=_SeatedModel(by_name[seat.role, seat.name]))
+        found = by_name.get((seat.role, seat.name))
+        return replace(seat, model=_SeatedModel(found) if found else _MissingModel(seat)) if seat.model else seat
 
     return Seated(opened, opened.seats.change_each(fill))
+
+
+def name_all(asked: Asked, models: Mapping[Role, list[Model]]) -> dict[str, Any]:
+    """Who takes part, as settings: Inspect's models, and in their absence those of the run that was exported."""
+    return asked.models | {name: named for name, named in name_models(models).items() if named and named != NO_MODEL}
 
 
 def read_asked(metadata: Mapping[str, Any]) -> Asked:
@@ -107,6 +130,17 @@ def check_asked(asked: Asked, opened: OpenStudy) -> None:
     place = Path("The sample")
     check_version(asked.model_dump(), opened.benchmark, place)
     check_digests(asked.model_dump(), opened.study, place)
+
+
+class _MissingModel(AbsentModel):
+    """A model that an exported run had and Inspect has not."""
+
+    def __init__(self, seat: Seat) -> None:
+        super().__init__(seat.name)
+        self._role = seat.role
+
+    async def generate(self, request: Request) -> NoReturn:
+        raise RunFailure(f"Inspect has no model for the {self._role.value} of this run: name one, --model-role {self._role.value}=…")
 
 
 class _SeatedModel:

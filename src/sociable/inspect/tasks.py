@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_origin
 
 from inspect_ai import Task, task
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import Model
-from inspect_ai.model import get_model as get_inspect_model
 from pydantic import BaseModel
 
 from sociable.core.errors import InputError
@@ -19,8 +18,9 @@ from sociable.engine.seats import Role
 from sociable.engine.settings import RunSettings
 from sociable.inspect.samples import VIEWER, describe_case
 from sociable.inspect.scorer import sociable
-from sociable.inspect.seating import NO_MODEL, ROLES, Asked, find_models, name_model, name_models, open_asked
+from sociable.inspect.seating import NO_MODEL, ROLES, Asked, find_models, name_models, open_asked, tell_inspect
 from sociable.inspect.solver import play
+from sociable.models.inspect_bridge import make_inspect_model
 
 _SETTINGS = ("dataset", "prompts", "seed", "skip_invalid")
 """Settings of a run that a task takes, beside the benchmark's own options."""
@@ -70,14 +70,15 @@ def make_task(name: str, given: Mapping[str, Any]) -> Task:
         version=benchmark.version,
         metadata={"sociable": describe_run(opened)},
         viewer=VIEWER,
+        headline_metric=HeadlineMetric(metric=study.list_main_metrics()[0].name),
         description=benchmark.title,
     )
 
 
 def _build_models(named: Any) -> list[Model]:
-    """The models named for a role. Inspect tells what is wrong with a name."""
+    """The models named for a role. Raises InputError for one that Inspect cannot make."""
     names = named if isinstance(named, list | tuple) else [named]
-    return [each if isinstance(each, Model) else get_inspect_model(str(each).removeprefix("inspect/")) for each in names]
+    return [each if isinstance(each, Model) else make_inspect_model(str(each)) for each in names]
 
 
 def _wrap(value: Any, field: Any) -> Any:
@@ -88,11 +89,8 @@ def _wrap(value: Any, field: Any) -> Any:
 def _declare(name: str) -> Callable[..., Task]:
     @task(name=name)
     def make(**given: Any) -> Task:
-        try:
+        with tell_inspect():
             return make_task(name, {key: value for key, value in given.items() if value is not None})
-        except InputError as error:
-            # Inspect prints the sentence alone.
-            raise PrerequisiteError(str(error)) from None
 
     return make
 

@@ -13,6 +13,20 @@ from sociable.core.records import Usage, make_storable
 from sociable.models.protocol import SAMPLING_FIELDS, FinishReason, Reply, Request, split_thinking
 
 
+def make_inspect_model(name: str, base_url: str | None = None) -> Any:
+    """Inspect's own model, for a name with or without ``inspect/``. Raises InputError."""
+    try:
+        inspect_model: Any = importlib.import_module("inspect_ai.model")
+    except ImportError:
+        raise InputError(
+            f"'{name}' needs Inspect AI, which is not installed: pip install 'sociable[inspect]' and the provider's package."
+        ) from None
+    try:
+        return inspect_model.get_model(name.removeprefix("inspect/"), base_url=base_url, memoize=False)
+    except Exception as error:  # Inspect raises errors of many kinds for a provider that is missing or has no key.
+        raise InputError(f"'{name}': Inspect AI cannot make this model: {error}") from error
+
+
 class InspectModel:
     """A model of Inspect's, made by its name, or ready-made where Inspect is at work already.
 
@@ -20,23 +34,11 @@ class InspectModel:
     """
 
     def __init__(self, name: str, max_connections: int | None = None, base_url: str | None = None, *, model: Any = None) -> None:
-        try:
-            inspect_model: Any = importlib.import_module("inspect_ai.model")
-        except ImportError:
-            raise InputError(
-                f"'{name}' needs Inspect AI, which is not installed: pip install 'sociable[inspect]' and the provider's package."
-            ) from None
         self.name = name
-        self._inspect = inspect_model
         self._max_connections = max_connections
         self._is_ready_made = model is not None
-        self._model = model
-        if model is not None:
-            return
-        try:
-            self._model = inspect_model.get_model(name.removeprefix("inspect/"), base_url=base_url, memoize=False)
-        except Exception as error:  # Inspect raises errors of many kinds for a provider that is missing or has no key.
-            raise InputError(f"'{name}': Inspect AI cannot make this model: {error}") from error
+        self._model = make_inspect_model(name, base_url) if model is None else model
+        self._inspect: Any = importlib.import_module("inspect_ai.model")
 
     async def generate(self, request: Request) -> Reply:
         inspect = self._inspect
