@@ -50,9 +50,7 @@ def read_scores(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("benchmark", CASES)
-def test_the_same_replies_give_the_same_scores(
-    benchmark: str, evaluate: Evaluate, tmp_path: Path
-) -> None:
+def test_the_same_replies_give_the_same_scores(benchmark: str, evaluate: Evaluate, tmp_path: Path) -> None:
     from sociable.inspect.logs import import_log
 
     case = CASES[benchmark]
@@ -61,9 +59,7 @@ def test_the_same_replies_give_the_same_scores(
     several = {role: [models] if isinstance(models, str) else models for role, models in roles.items()}
     here = {role: [name_here(each) for each in models] for role, models in several.items()}
     seated = {"judges": here.pop("judge", []), **{role: models[0] for role, models in here.items()}}
-    ours = sociable.run(
-        benchmark, name_here(model), out=tmp_path / "ours", options=options, **selection, **seated
-    )
+    ours = sociable.run(benchmark, name_here(model), out=tmp_path / "ours", options=options, **selection, **seated)
 
     there = {role: [name_there(each) for each in models] for role, models in several.items()}
     log = evaluate(

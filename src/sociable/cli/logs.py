@@ -14,7 +14,9 @@ from sociable.core.extras import import_extra
 
 def export_log(
     folder: shared.RunPath,
-    out: Annotated[Path | None, shared.declare_option("--out", "FILE.eval", "The file to write; by default run.eval there.")] = None,
+    out: Annotated[
+        Path | None, shared.declare_option("--out", "FILE.eval", "The file to write; by default run.eval there.")
+    ] = None,
 ) -> None:
     """Write a run as a log of Inspect AI, for `inspect view` and inspect_ai.analysis. Needs the extra inspect."""
     import_extra("inspect_ai", "inspect", "A log of Inspect AI")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai.event import ModelEvent
+from inspect_ai.model import ChatCompletionChoice as Choice
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -22,7 +23,6 @@ from inspect_ai.model import (
     ModelOutput,
     ModelUsage,
 )
-from inspect_ai.model import ChatCompletionChoice as Choice
 
 from sociable.core.records import Usage
 from sociable.models.journal import Call, Journal

@@ -129,7 +129,12 @@ def _make_log(run: RunResult) -> EvalLog:
             completed_samples=sum(sample.error is None for sample in samples),
             scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
         ),
-        stats=EvalStats(started_at=created, completed_at=ended, model_usage=_add_up(sample.model_usage for sample in samples), role_usage=usage),
+        stats=EvalStats(
+            started_at=created,
+            completed_at=ended,
+            model_usage=_add_up(sample.model_usage for sample in samples),
+            role_usage=usage,
+        ),
         samples=samples,
     )
 

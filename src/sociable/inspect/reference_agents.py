@@ -12,7 +12,11 @@ class ReferenceAgent(ModelAPI):
     """Stands for an agent without a model: our tasks play it by rule, and nothing is ever asked of it."""
 
     async def generate(
-        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+        self,
+        input: list[ChatMessage],  # noqa: A002 - Inspect's name for it
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
     ) -> NoReturn:
         raise RuntimeError(f"reference/{self.model_name} is an agent without a model: only tasks of sociable can play it.")
 

@@ -1,4 +1,4 @@
-"""What Inspect finds under the entry point ``inspect_ai``: a task for each benchmark, the solver, scorer and metric, and reference agents."""
+"""All that Inspect finds under the entry point ``inspect_ai``: tasks, solver, scorer, metric, and reference agents as models."""
 
 from sociable.inspect.reference_agents import reference
 from sociable.inspect.scorer import estimates, sociable

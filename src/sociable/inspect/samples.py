@@ -70,7 +70,7 @@ def _make_message(identifier: str, turn: Turn, role: Role) -> ChatMessage:
     note = f" ({turn.note})" if turn.note else ""
     said = ContentText(text=f"{turn.speaker}{to}{note}: {turn.content}")
     thoughts = [ContentReasoning(reasoning=turn.thinking)] if turn.thinking else []
-    metadata = {"speaker": turn.speaker, "heard_by": list(turn.addressees) or "everybody present"}
+    metadata = {"speaker": turn.speaker, "heard_by": ", ".join(turn.addressees) or "everybody present"}
     if role is Role.SUBJECT:
         return ChatMessageAssistant(id=identifier, content=[*thoughts, said], metadata=metadata)
     return ChatMessageUser(id=identifier, content=[said], metadata={**metadata, "role": role.value})

@@ -23,7 +23,7 @@ ENDED_EARLY = "the sample ended before its episode did: at a limit, or because i
 
 @metric(scores="unreduced")
 def estimates() -> Metric:
-    """The estimates of a run, with the intervals of its clusters: NAME, NAME_low and NAME_high. Every epoch counts as a repeat."""
+    """The estimates of a run, with intervals by its clusters: NAME, NAME_low and NAME_high. Every epoch counts as a repeat."""
 
     def compute(scores: list[SampleScore]) -> Value:
         return list_values(_estimate(scores)) if scores else {}

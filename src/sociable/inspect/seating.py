@@ -140,7 +140,9 @@ class _MissingModel(AbsentModel):
         self._role = seat.role
 
     async def generate(self, request: Request) -> NoReturn:
-        raise RunFailure(f"Inspect has no model for the {self._role.value} of this run: name one, --model-role {self._role.value}=…")
+        raise RunFailure(
+            f"Inspect has no model for the {self._role.value} of this run: name one, --model-role {self._role.value}=…"
+        )
 
 
 class _SeatedModel:

@@ -9,12 +9,10 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import Model
-from pydantic import BaseModel
 
 from sociable.core.errors import InputError
 from sociable.engine.opening import describe_packages, describe_run
 from sociable.engine.registry import find_benchmark, list_benchmark_names
-from sociable.engine.seats import Role
 from sociable.engine.settings import RunSettings
 from sociable.inspect.samples import VIEWER, describe_case
 from sociable.inspect.scorer import sociable
