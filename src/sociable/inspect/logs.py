@@ -218,6 +218,7 @@ def _add_up(several: Any) -> dict[str, ModelUsage]:
 class _Read:
     """What a log holds of a run."""
 
+    path: Path
     references: dict[str, BaseModel] = field(default_factory=dict)
     """By scenario."""
     episodes: list[Episode] = field(default_factory=list)
@@ -247,7 +248,7 @@ def import_log(file: str | Path, out: str | Path) -> RunResult:
     with folder:
         written = manifest | {"episodes": len(opened.study.scenarios) * opened.settings.repeats}
         written |= {"inputs": keep_inputs(folder, opened), **describe_roles(opened.settings)}
-        folder.write_manifest({**written, "usage": manifest.get("usage") or _sum_usage(read)})
+        folder.write_manifest(written if "usage" in written else written | {"usage": _sum_usage(read)})
         _write_records(RunRecords.open(folder.path, opened.study), read, opened)
     return score(out)
 
@@ -296,7 +297,7 @@ def _open_selection(settings: RunSettings, log: EvalLog) -> OpenStudy:
 
 
 def _read_samples(path: Path, opened: OpenStudy) -> _Read:
-    read = _Read()
+    read = _Read(path)
     try:
         for sample in read_eval_log_samples(str(path), all_samples_required=False, resolve_attachments=True):
             _read_sample(sample, opened, read)
@@ -321,7 +322,7 @@ def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
         return
     episode = study.episode_type.model_validate(played, strict=False)
     if episode.id != make_episode_id(scenario, repeat):
-        raise ValueError(f"the sample {scenario}, epoch {sample.epoch}, holds the episode {episode.id}")
+        raise InputError(f"{read.path}: the sample {scenario}, epoch {sample.epoch}, holds the episode {episode.id}.")
     read.episodes.append(episode)
     made = [each for each in (sample.store.get(REFERENCE), *(each.reference for each in kept)) if each is not None]
     if made and isinstance(study, Referenced):
