@@ -181,12 +181,21 @@ def _tear(log: Any) -> None:
     ("change", "problem"),
     [
         (lambda log: log.eval.metadata.clear(), "is a log of the task 'sociable/hsii', not of one of sociable's"),
-        (lambda log: log.eval.metadata["sociable"].update(version="0.0.1"), r"was run with hsii 0\.0\.1; this is .*not comparable"),
-        (lambda log: log.eval.metadata["sociable"]["digests"].update(dataset="0"), "The dataset changed since .*bad.eval was begun"),
+        (
+            lambda log: log.eval.metadata["sociable"].update(version="0.0.1"),
+            r"was run with hsii 0\.0\.1; this is .*not comparable",
+        ),
+        (
+            lambda log: log.eval.metadata["sociable"]["digests"].update(dataset="0"),
+            "The dataset changed since .*bad.eval was begun",
+        ),
         (lambda log: log.eval.metadata["sociable"].update(benchmark="chess"), "There is no benchmark 'chess'"),
         (lambda log: log.eval.metadata["sociable"]["settings"].update(model=5), "settings this version does not understand"),
         (_tear, "bad.eval: 'turns' is no record this version understands"),
-        (lambda log: log.samples[0].store["episode"].update(id="another#0"), r"the sample .*, epoch \d, holds the episode another#0"),
+        (
+            lambda log: log.samples[0].store["episode"].update(id="another#0"),
+            r"the sample .*, epoch \d, holds the episode another#0",
+        ),
     ],
 )
 def test_a_log_that_is_none_of_ours_is_refused_in_one_sentence(
@@ -203,7 +212,12 @@ def test_a_log_that_is_none_of_ours_is_refused_in_one_sentence(
 def test_a_torn_file_is_refused(exported: Path, tmp_path: Path, capsys: Any) -> None:
     torn = tmp_path / "torn.eval"
     whole = exported.read_bytes()
-    for part in (b"", whole[: len(whole) // 2], b"x" * 500, whole[: len(whole) // 3] + b"\0" * 40 + whole[len(whole) // 3 + 40 :]):
+    for part in (
+        b"",
+        whole[: len(whole) // 2],
+        b"x" * 500,
+        whole[: len(whole) // 3] + b"\0" * 40 + whole[len(whole) // 3 + 40 :],
+    ):
         torn.write_bytes(part)
         assert call("import-log", str(torn), "--out", str(tmp_path / "run")) == 2
         complaint = capsys.readouterr().err

@@ -166,7 +166,7 @@ def test_a_run_that_failed_errs_and_is_tried_again(evaluate: Evaluate, tmp_path:
     class Flaky(ModelAPI):
         """Fails at first."""
 
-        async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
+        async def generate(self, input: Any, *_: Any, **__: Any) -> ModelOutput:  # noqa: A002 - Inspect's name for it
             asked.append(input[-1].text)
             if len(asked) == 1:
                 raise ValueError("the line is down")
