@@ -14,10 +14,15 @@ import sociable
 from sociable.cli.main import main
 from sociable.core.errors import InputError
 from sociable.engine.registry import find_benchmark
-from sociable.inspect.samples import SCORER, list_values
 
-pytestmark = pytest.mark.extra
+pytestmark = [
+    pytest.mark.extra,
+    # Inspect leaves streams of its own to be collected.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 pytest.importorskip("inspect_ai")
+
+from sociable.inspect.samples import SCORER, list_values  # noqa: E402 - where Inspect is there
 
 RECORDS = ("manifest.json", "references.jsonl", "episodes.jsonl", "judgments.jsonl", "measurements.jsonl", "scores.json")
 SMALL: dict[str, dict[str, Any]] = {

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.inspect.samples import list_values
 
 pytestmark = [
     pytest.mark.extra,
@@ -18,6 +17,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 pytest.importorskip("inspect_ai")
+
+from sociable.inspect.samples import list_values  # noqa: E402 - where Inspect is there
 
 Evaluate = Callable[..., Any]
 
