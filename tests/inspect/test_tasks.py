@@ -29,21 +29,29 @@ CASES: dict[str, dict[str, Any]] = {
         "scenarios": ["a-duck-in-period-three:6", "clause-two:6", "unit-seven:4", "wet-sand-and-a-drum-roll:5"],
         "repeats": 2,
     },
-    "agentsense": {"roles": {"partner": "social:partner", "judge": "social:judge"}, "limit": 1, "options": {"turns": 4}},
+    "agentsense": {
+        "roles": {"partner": "social:partner", "judge": "social:judge"},
+        "scenarios": [f"april-in-the-biscuit-tin:{number}" for number in (1, 2, 3, 4)],
+        "options": {"turns": 4},
+    },
     "anteval-iep": {"roles": {"partner": "social:partner", "judge": "social:judge"}, "limit": 4},
     # Concludes: its main estimates are of virtual dungeon masters trained on all sessions.
     "anteval-ieg": {"options": {"real": "stand-in", "sessions": 12, "resamples": 0, "curve": False}},
-    "stss": {"model": "resident", "options": {"tasks": ["portrait-sitting"]}},
+    "stss": {
+        "model": "resident",
+        "roles": {"partner": "reference/residents"},
+        "options": {"tasks": ["portrait-sitting"], "ends_early": True},
+    },
 }
 
 
 def name_there(model: str) -> str:
-    return f"openai-api/chat/{model}"
+    return model if model.startswith("reference/") else f"openai-api/chat/{model}"
 
 
 def name_here(model: str) -> str:
     """The same provider, which sends the same bytes, as a model of ours: judges' names stand in reasons."""
-    return f"inspect/{name_there(model)}"
+    return model if model.startswith("reference/") else f"inspect/{name_there(model)}"
 
 
 def read_scores(folder: Path) -> str:
