@@ -194,6 +194,8 @@ def _tear(log: Any) -> None:
             lambda log: log.eval.metadata["sociable"]["digests"].update(dataset="0"),
             "The dataset changed since .*bad.eval was begun",
         ),
+        (lambda log: log.eval.metadata["sociable"].update(packages={}), "is a log of the task 'sociable/hsii', not of one of"),
+        (lambda log: log.eval.metadata["sociable"].update(digests=[1]), "is a log of the task 'sociable/hsii', not of one of"),
         (lambda log: log.eval.metadata["sociable"].update(benchmark="chess"), "There is no benchmark 'chess'"),
         (lambda log: log.eval.metadata["sociable"]["settings"].update(model=5), "settings this version does not understand"),
         (_tear, "bad.eval: 'turns' is no record this version understands"),

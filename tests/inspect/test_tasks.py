@@ -160,7 +160,7 @@ def test_a_limit_ends_the_episode_and_the_rest_is_scored(limit: dict[str, int], 
     assert sample.limit is not None
     assert {score["outcome"] for score in sample.scores["sociable"].metadata["scores"]} == {"errored"}
     (episode,) = import_log(log.location, tmp_path / "run").episodes()
-    assert episode.error == f"the sample ended at its limit of {sample.limit.type}"
+    assert episode.error == f"the sample ended at its {sample.limit.type} limit"
 
 
 def test_a_run_that_failed_errs_and_is_tried_again(evaluate: Evaluate, tmp_path: Path) -> None:

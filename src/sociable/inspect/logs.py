@@ -8,12 +8,12 @@ import json
 import re
 import zipfile
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from inspect_ai.log import (
     EvalConfig,
@@ -26,7 +26,6 @@ from inspect_ai.log import (
     EvalScore,
     EvalSpec,
     EvalStats,
-    HeadlineMetric,
     read_eval_log,
     read_eval_log_samples,
     write_eval_log,
@@ -38,7 +37,7 @@ from pydantic import BaseModel, ValidationError
 from sociable.api.results import load_result
 from sociable.api.runs import score
 from sociable.core.errors import InputError, StorageFailure
-from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, Usage, make_episode_id
+from sociable.core.records import Episode, EpisodeStatus, Judgment, Usage, make_episode_id
 from sociable.core.run_folder import RunFolder
 from sociable.engine.opening import (
     OpenStudy,
@@ -52,7 +51,7 @@ from sociable.engine.opening import (
 from sociable.engine.registry import find_benchmark
 from sociable.engine.result import RunRecords, RunResult
 from sociable.engine.seats import Role
-from sociable.engine.settings import RunSettings, strip_endpoint
+from sociable.engine.settings import RunSettings, change_settings, strip_endpoint
 from sociable.engine.status import read_status
 from sociable.engine.study import Judged, Referenced
 from sociable.inspect.calls import convert_usage, list_events, name_in_inspect, open_journal
@@ -63,15 +62,18 @@ from sociable.inspect.samples import (
     VIEWER,
     Kept,
     describe_case,
+    find_headline,
     list_values,
     make_messages,
     make_output,
     make_score,
 )
-from sociable.inspect.seating import Asked
+from sociable.inspect.seating import ROLES, Asked
 from sociable.judging.rubric import RubricJudgment
 from sociable.models.journal import Journal
 from sociable.models.protocol import SAMPLING_FIELDS
+
+T = TypeVar("T")
 
 UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """What Inspect raises for a file that is no log, or that is torn."""
@@ -121,7 +123,7 @@ def _make_log(run: RunResult) -> EvalLog:
             packages={"sociable": manifest["packages"]["sociable"]},
             metadata={"sociable": manifest},
             viewer=VIEWER,
-            headline_metric=HeadlineMetric(metric=run.study.list_main_metrics()[0].name),
+            headline_metric=find_headline(run.study),
             scorers=[EvalScorer(name=SCORER, metrics=[EvalMetricDefinition(name="sociable/estimates")])],
         ),
         results=EvalResults(
@@ -160,15 +162,9 @@ def _make_samples(
     run: RunResult, manifest: Mapping[str, Any], settings: RunSettings, journal: Journal | None
 ) -> Iterator[EvalSample]:
     benchmark, study = find_benchmark(settings.benchmark), run.study
-    scores: defaultdict[str, list[Score]] = defaultdict(list)
-    for each in run.scores:
-        scores[make_episode_id(each.scenario, each.repeat)].append(each)
-    judgments: defaultdict[str, list[Judgment]] = defaultdict(list)
-    for judgment in run.judgments():
-        judgments[judgment.episode].append(judgment)
-    ratings: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for rating in run.records.rubrics:
-        ratings[rating.episode].append(rating.model_dump(mode="json"))
+    scores = _group(run.scores, lambda score: make_episode_id(score.scenario, score.repeat))
+    judgments = _group(run.judgments(), lambda judgment: judgment.episode)
+    ratings = _group(run.records.rubrics, lambda rating: rating.episode)
     models = {"model": settings.model} | {role: name for role in _OTHERS if (name := getattr(settings, role))}
     asked = Asked(
         benchmark=benchmark.name,
@@ -187,7 +183,10 @@ def _make_samples(
         used = [(names.get(role, role), usage) for role, usage in episode.usage.items()]
         used += [(name_in_inspect(judgment.judge), judgment.usage) for judgment in given]
         is_errored = episode.status is EpisodeStatus.ERRORED
-        kept = {"models": {**models, "judges": list(settings.judges)}, "ratings": tuple(ratings[episode.id])}
+        kept = {
+            "models": {**models, "judges": list(settings.judges)},
+            "ratings": tuple(each.model_dump(mode="json") for each in ratings[episode.id]),
+        }
         yield EvalSample(
             id=episode.scenario,
             epoch=episode.repeat + 1,
@@ -206,7 +205,15 @@ def _make_samples(
         )
 
 
-def _add_up(several: Any) -> dict[str, ModelUsage]:
+def _group(records: Iterable[T], find_episode: Callable[[T], str]) -> defaultdict[str, list[T]]:
+    """The records by episode."""
+    found: defaultdict[str, list[T]] = defaultdict(list)
+    for record in records:
+        found[find_episode(record)].append(record)
+    return found
+
+
+def _add_up(several: Iterable[Mapping[str, ModelUsage]]) -> dict[str, ModelUsage]:
     total: dict[str, ModelUsage] = {}
     for usage in several:
         for name, each in usage.items():
@@ -224,8 +231,8 @@ class _Read:
     episodes: list[Episode] = field(default_factory=list)
     judgments: list[Judgment] = field(default_factory=list)
     ratings: list[RubricJudgment] = field(default_factory=list)
-    models: dict[str, Any] = field(default_factory=dict)
-    """Who took part, as settings; the judges are those of the last score."""
+    judges: tuple[str, ...] | None = None
+    """The judges of the last score; None where there is no score."""
 
 
 def import_log(file: str | Path, out: str | Path) -> RunResult:
@@ -241,16 +248,20 @@ def import_log(file: str | Path, out: str | Path) -> RunResult:
     opened = _open_selection(settings, log)
     check_digests(manifest, opened.study, path, only_read=True)
     read = _read_samples(path, opened)
-    if read.models:
-        settings = RunSettings.model_validate(opened.settings.model_dump() | read.models)
-        opened = replace(opened, settings=settings)
+    opened = replace(opened, settings=change_settings(opened.settings, judges=read.judges))
     folder = RunFolder.create(Path(out))
     with folder:
-        written = manifest | {"episodes": len(opened.study.scenarios) * opened.settings.repeats}
+        written = {**manifest, "episodes": _count_episodes(manifest, opened)}
         written |= {"inputs": keep_inputs(folder, opened), **describe_roles(opened.settings)}
         folder.write_manifest(written if "usage" in written else written | {"usage": _sum_usage(read)})
         _write_records(RunRecords.open(folder.path, opened.study), read, opened)
     return score(out)
+
+
+def _count_episodes(manifest: Mapping[str, Any], opened: OpenStudy) -> int:
+    """The episodes of a run; one that ended by rule has fewer than its cases."""
+    planned = len(opened.study.scenarios) * opened.settings.repeats
+    return min(planned, manifest["episodes"]) if "stopped" in manifest else planned
 
 
 def _read_header(path: Path) -> tuple[EvalLog, dict[str, Any]]:
@@ -261,9 +272,13 @@ def _read_header(path: Path) -> tuple[EvalLog, dict[str, Any]]:
         log = read_eval_log(str(path), header_only=True)
     except UNREADABLE as error:
         raise _make_read_error(path, error) from None
-    manifest = (log.eval.metadata or {}).get("sociable")
-    if not isinstance(manifest, dict) or not {"benchmark", "version", "digests", "settings", "packages"} <= manifest.keys():
-        raise InputError(f"{path} is a log of the task '{log.eval.task}', not of one of sociable's: only those can be imported.")
+    manifest: Any = (log.eval.metadata or {}).get("sociable")
+    try:
+        fields = {name: manifest[name] for name in ("benchmark", "version", "digests", "settings", "packages")}
+        Asked.model_validate(fields).packages["sociable"]
+    except (TypeError, KeyError, ValueError):
+        problem = f"is a log of the task '{log.eval.task}', not of one of sociable's: only those can be imported"
+        raise InputError(f"{path} {problem}.") from None
     return log, {name: value for name, value in manifest.items() if name != "format"}
 
 
@@ -276,8 +291,9 @@ def _add_sampling(settings: RunSettings, log: EvalLog) -> RunSettings:
     """``settings`` with the sampling that the user gave Inspect, for its model under test or for a role."""
     subject = log.eval.model_generate_config.merge(log.plan.config)
     given: dict[Role, GenerateConfig] = {Role.SUBJECT: subject}
-    for role, models in (log.eval.model_roles or {}).items():
-        given[Role(role)] = (models[0] if isinstance(models, list) else models).config
+    for role in ROLES:
+        if models := (log.eval.model_roles or {}).get(role.value):
+            given[role] = (models[0] if isinstance(models, list) else models).config
     roles = dict(settings.roles)
     for seat, name in settings.list_models():
         config = given.get(seat, GenerateConfig()).model_dump(include=set(SAMPLING_FIELDS), exclude_none=True)
@@ -312,14 +328,11 @@ def _read_samples(path: Path, opened: OpenStudy) -> _Read:
 
 def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
     study, scenario, repeat = opened.study, str(sample.id), sample.epoch - 1
-    if sample.error is not None:
-        read.episodes.append(study.make_errored_episode(scenario, repeat, _read_reason(sample.error.message)))
-        return
     kept = [Kept.model_validate(each.metadata, strict=False) for each in _list_own_scores(sample)]
     if (played := sample.store.get(EPISODE)) is None:
-        reason = f"the sample ended at its limit of {sample.limit.type}" if sample.limit else "the sample ended early"
-        read.episodes.append(study.make_errored_episode(scenario, repeat, reason))
+        read.episodes.append(study.make_errored_episode(scenario, repeat, _find_reason(sample)))
         return
+    # It was played and paid for, though its judges may have failed since.
     episode = study.episode_type.model_validate(played, strict=False)
     if episode.id != make_episode_id(scenario, repeat):
         raise InputError(f"{read.path}: the sample {scenario}, epoch {sample.epoch}, holds the episode {episode.id}.")
@@ -328,16 +341,18 @@ def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
     if made and isinstance(study, Referenced):
         read.references.setdefault(scenario, study.reference_type.model_validate(made[0], strict=False))
     for each in kept:
-        read.models = each.models
+        read.judges = tuple(each.models.get("judges", ()))
         kind = study.judgment_type if isinstance(study, Judged) else Judgment
         read.judgments += [kind.model_validate(judgment, strict=False) for judgment in each.judgments]
         read.ratings += [RubricJudgment.model_validate(rating, strict=False) for rating in each.ratings]
 
 
-def _read_reason(message: str) -> str:
-    """The reason why an episode failed, as a run tells it: Inspect writes ours as the ``repr`` of the error."""
-    written = _FAILURE.fullmatch(message)
-    return str(ast.literal_eval(written[1])) if written else message
+def _find_reason(sample: EvalSample) -> str:
+    """The reason why there is no episode, as a run tells it: Inspect writes ours as the ``repr`` of the error."""
+    if sample.error is None:
+        return f"the sample ended at its {sample.limit.type} limit" if sample.limit else "the sample ended early"
+    written = _FAILURE.fullmatch(sample.error.message)
+    return str(ast.literal_eval(written[1])) if written else sample.error.message
 
 
 _FAILURE = re.compile(r"(?:RunFailure|ContextLengthExceeded)\(('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)")
@@ -350,16 +365,13 @@ def _list_own_scores(sample: EvalSample) -> Sequence[Any]:
 
 def _sum_usage(read: _Read) -> dict[str, Any]:
     """The usage of a run by role, as its manifest has it."""
-    total: Counter[tuple[str, str]] = Counter()
-    used = [(role, usage) for episode in read.episodes for role, usage in episode.usage.items()]
-    used += [(Role.JUDGE.value, judgment.usage) for judgment in read.judgments]
-    used += [(Role.REFERENCE.value, getattr(each, "usage", Usage())) for each in read.references.values()]
-    for role, usage in used:
-        total.update({(role, name): number for name, number in usage.model_dump().items()} if isinstance(usage, Usage) else {})
-    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for (role, name), number in total.items():
-        found[role][name] = number
-    return dict(sorted(found.items()))
+    total: defaultdict[str, Usage] = defaultdict(Usage)
+    for each in (*read.episodes, *read.references.values()):
+        for role, usage in getattr(each, "usage", {}).items():
+            total[role] += usage
+    for judgment in read.judgments:
+        total[Role.JUDGE.value] += judgment.usage
+    return {role: usage.model_dump() for role, usage in sorted(total.items())}
 
 
 def _write_records(records: RunRecords, read: _Read, opened: OpenStudy) -> None:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -48,6 +49,11 @@ class Kept(Record):
     """The reference, where it was made for the judges of this score."""
     episode: dict[str, Any] | None = Field(default=None, repr=False)
     """The episode, where estimates need all of them at once."""
+
+
+def find_headline(study: AnyStudy) -> HeadlineMetric | None:
+    """The estimate that Inspect shows first: the metric by which models are ranked."""
+    return next((HeadlineMetric(metric=metric.name) for metric in study.list_main_metrics()), None)
 
 
 def describe_case(benchmark: Benchmark, study: AnyStudy, scenario: str) -> str:

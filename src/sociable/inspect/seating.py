@@ -36,7 +36,7 @@ class Asked(Record):
     """Settings of a run as the user gave them, and the benchmark's own options as they were decided."""
     packages: dict[str, str]
     models: dict[str, str] = {}
-    """Who took part in a run that was exported, as settings; in a task of Inspect's its own roles say so."""
+    """Who took part, but for the judges, as settings: where a log is judged again, Inspect may not have them."""
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ from typing import Any, get_origin
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import Model
 
 from sociable.core.errors import InputError
 from sociable.engine.opening import describe_packages, describe_run
 from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.settings import RunSettings
-from sociable.inspect.samples import VIEWER, describe_case
+from sociable.inspect.samples import VIEWER, describe_case, find_headline
 from sociable.inspect.scorer import sociable
 from sociable.inspect.seating import NO_MODEL, ROLES, Asked, find_models, name_models, open_asked, tell_inspect
 from sociable.inspect.solver import play
@@ -55,6 +54,7 @@ def make_task(name: str, given: Mapping[str, Any]) -> Task:
         digests=dict(study.digests),
         packages=describe_packages(),
         settings=decided.model_dump(mode="json", include={*settings}, exclude_defaults=True),
+        models={role: name for role, name in names.items() if role != "judges"},
     )
     samples = [
         Sample(id=each, input=describe_case(benchmark, study, each), metadata={"sociable": asked.model_dump()})
@@ -68,7 +68,7 @@ def make_task(name: str, given: Mapping[str, Any]) -> Task:
         version=benchmark.version,
         metadata={"sociable": describe_run(opened)},
         viewer=VIEWER,
-        headline_metric=HeadlineMetric(metric=study.list_main_metrics()[0].name),
+        headline_metric=find_headline(study),
         description=benchmark.title,
     )
 
