@@ -191,6 +191,19 @@ def test_a_run_that_failed_errs_and_is_tried_again(evaluate: Evaluate, tmp_path:
     assert sample.scores["sociable"].value["r1"] == 0.0, "the answer is not in the form"
 
 
+def test_an_episode_that_was_played_is_kept_where_its_judge_failed(evaluate: Evaluate, tmp_path: Path) -> None:
+    from sociable.inspect.logs import import_log
+
+    roles = HSII | {"judge": "openai-api/chat/no-such-model"}
+    log = evaluate("hsii", "reference/oracle", task_args=roles, sample_id=CASE, max_retries=0)
+    assert log.status == "error"
+    (episode,) = import_log(log.location, tmp_path / "run").episodes()
+    assert (episode.status, len(episode.turns) > 1) == ("completed", True)
+    value = sociable.judge(tmp_path / "run", ["reference/rule"]).estimate("r3_ties_half")
+    assert value is not None
+    assert value.value == 0.5, "the oracle against itself"
+
+
 def test_inspect_scores_a_log_of_its_own_again(evaluate: Evaluate, tmp_path: Path) -> None:
     import inspect_ai
 
