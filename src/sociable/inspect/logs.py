@@ -68,7 +68,7 @@ from sociable.inspect.samples import (
     make_output,
     make_score,
 )
-from sociable.inspect.seating import ROLES, Asked
+from sociable.inspect.seating import ROLES, SETTINGS, Asked
 from sociable.judging.rubric import RubricJudgment
 from sociable.models.journal import Journal
 from sociable.models.protocol import SAMPLING_FIELDS
@@ -171,7 +171,7 @@ def _make_samples(
         version=manifest["version"],
         digests=manifest["digests"],
         packages=manifest["packages"],
-        settings=settings.model_dump(mode="json", include={"options", "seed", "dataset", "prompts"}, exclude_defaults=True),
+        settings=settings.model_dump(mode="json", include={*SETTINGS, "options"}, exclude_defaults=True),
         models={role: strip_endpoint(name) for role, name in models.items()},
     )
     names = {role.value: name_in_inspect(strip_endpoint(name)) for role, name in settings.list_models()}

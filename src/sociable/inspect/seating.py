@@ -23,6 +23,8 @@ from sociable.models.protocol import Reply, Request
 
 ROLES = (Role.PARTNER, Role.OPPONENT, Role.REFERENCE, Role.JUDGE)
 """The model roles that there can be; the model under test is no role of Inspect's."""
+SETTINGS = ("dataset", "prompts", "seed", "skip_invalid")
+"""Settings of a run that a task takes, beside the benchmark's own options."""
 NO_MODEL = "inspect/none/none"
 
 

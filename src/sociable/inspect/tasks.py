@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, get_origin
 
 from inspect_ai import Task, task
@@ -15,12 +16,10 @@ from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.settings import RunSettings
 from sociable.inspect.samples import VIEWER, describe_case, find_headline
 from sociable.inspect.scorer import sociable
-from sociable.inspect.seating import NO_MODEL, ROLES, Asked, find_models, name_models, open_asked, tell_inspect
+from sociable.inspect.seating import NO_MODEL, ROLES, SETTINGS, Asked, find_models, name_models, open_asked, tell_inspect
 from sociable.inspect.solver import play
 from sociable.models.inspect_bridge import make_inspect_model
 
-_SETTINGS = ("dataset", "prompts", "seed", "skip_invalid")
-"""Settings of a run that a task takes, beside the benchmark's own options."""
 _REMEDIES = {
     "limit": "--limit N",
     "scenarios": "--sample-id ID",
@@ -37,9 +36,9 @@ def make_task(name: str, given: Mapping[str, Any]) -> Task:
     benchmark = find_benchmark(name)
     own = benchmark.load_options_type().model_fields
     roles = {role: _build_models(given[role.value]) for role in ROLES if given.get(role.value)}
-    settings = {key: given[key] for key in _SETTINGS if key in given}
+    settings = {key: given[key] for key in SETTINGS if key in given}
     options = {key: value for key, value in given.items() if key not in {*ROLES, *settings}}
-    for key in options.keys() - own.keys() & RunSettings.model_fields.keys():
+    for key in (options.keys() - own.keys()) & RunSettings.model_fields.keys():
         remedy = f"use {_REMEDIES[key]}" if key in _REMEDIES else "`sociable run` takes it, a task of Inspect's does not"
         raise InputError(f"-T {key}: {remedy}.")
     settings["options"] = {key: _wrap(value, own.get(key)) for key, value in options.items()}
@@ -47,13 +46,14 @@ def make_task(name: str, given: Mapping[str, Any]) -> Task:
     if names["model"] == NO_MODEL:
         raise InputError("No model to test: add --model PROVIDER/MODEL, or --model reference/AGENT.")
     opened = open_asked(name, settings, names)
-    study, decided = opened.study, opened.settings.model_copy(update=dict(opened.study.resolved))
+    study = opened.study
+    opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
     asked = Asked(
         benchmark=name,
         version=benchmark.version,
         digests=dict(study.digests),
         packages=describe_packages(),
-        settings=decided.model_dump(mode="json", include={*settings}, exclude_defaults=True),
+        settings=opened.settings.model_dump(mode="json", include={*SETTINGS, "options"}, exclude_defaults=True),
         models={role: name for role, name in names.items() if role != "judges"},
     )
     samples = [
