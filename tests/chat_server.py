@@ -113,12 +113,13 @@ def number(call: Call) -> int:
 def completion(call: Call, message: dict[str, Any], finish: str = "stop", *, usage: bool = True, **choice: Any) -> dict[str, Any]:
     """The body of a completion. Usage counts words."""
     words = sum(len(str(each["content"]).split()) for each in call.messages)
+    said = len(str(message.get("content")).split())
     return {
         "id": f"chatcmpl-{call.digest[:8]}",
         "object": "chat.completion",
         "model": call.body["model"],
         "choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish, **choice}],
-    } | ({"usage": {"prompt_tokens": words, "completion_tokens": len(str(message.get("content")).split())}} if usage else {})
+    } | ({"usage": {"prompt_tokens": words, "completion_tokens": said, "total_tokens": words + said}} if usage else {})
 
 
 def says(call: Call, content: Any, finish: str = "stop", **message: Any) -> web.Response:

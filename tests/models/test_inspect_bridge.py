@@ -9,6 +9,8 @@ import pytest
 
 from sociable.core.errors import ContextLengthExceeded, InputError, RunFailure
 from sociable.core.records import Usage
+from sociable.engine.registry import build_model
+from sociable.engine.settings import RoleSettings
 from sociable.models.inspect_bridge import InspectModel
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling, Scope
 
@@ -116,6 +118,13 @@ class TestWithInspect:
             silent = output("")
             silent.choices = []
             await answering(silent).generate(asking())
+
+    @pytest.mark.parametrize("own", [{"key_variable": "MY_KEY"}, {"requests_per_minute": 60}, {"context_window": 4096}])
+    def test_what_its_provider_cannot_be_given_is_refused(self, own: dict[str, Any]) -> None:
+        (field,) = own
+        with pytest.raises(InputError, match=f"'inspect/mockllm/model': Inspect's provider cannot be given {field}"):
+            build_model("inspect/mockllm/model", RoleSettings(**own))
+        assert build_model("inspect/mockllm/model", RoleSettings(temperature=0.3)).name == "inspect/mockllm/model"
 
     @pytest.mark.parametrize("name", ["inspect/no-such-provider/model", "inspect/mockllm", "inspect/"])
     def test_a_model_inspect_does_not_know(self, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import sociable
-from sociable.cli import construct, datasets, judging, planning, reporting, running, towns, watching
+from sociable.cli import construct, datasets, judging, logs, planning, reporting, running, towns, watching
 from sociable.cli.benchmarks import Purpose, make_benchmark_group
 from sociable.cli.demo import demo
 from sociable.cli.leaderboard import leaderboard
@@ -61,6 +61,8 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "fork": towns.fork,
     "interview": towns.interview,
     "map": towns.draw_map,
+    "export-log": logs.export_log,
+    "import-log": logs.import_log,
     "review": review,
     "study": study,
     "studio": studio,

@@ -121,24 +121,32 @@ def begin_run(
     Only the models of the roles in ``build`` are built, and need a key.
     """
     opened = open_study(make_paths_absolute(settings), build=build, models=models)
-    benchmark, study = opened.benchmark, opened.study
-    opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
+    opened = replace(opened, settings=opened.settings.model_copy(update=dict(opened.study.resolved)))
     folder = RunFolder.create(path)
-    kept = {name: folder.keep_input(name, given) for name, given in _list_inputs(opened.settings, study).items()}
-    folder.write_manifest(
-        {
-            "benchmark": benchmark.name,
-            "version": benchmark.version,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "packages": describe_packages(),
-            "digests": dict(study.digests),
-            "notes": list(study.notes),
-            "episodes": len(study.scenarios) * settings.repeats,
-            "inputs": {name: place for name, place in kept.items() if place},
-            **describe_roles(opened.settings),
-        }
-    )
+    kept = keep_inputs(folder, opened)
+    folder.write_manifest(describe_run(opened) | {"inputs": kept})
     return folder, opened
+
+
+def describe_run(opened: OpenStudy) -> dict[str, Any]:
+    """The manifest of a run that begins now, but for the copies of its inputs."""
+    benchmark, study = opened.benchmark, opened.study
+    return {
+        "benchmark": benchmark.name,
+        "version": benchmark.version,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "packages": describe_packages(),
+        "digests": dict(study.digests),
+        "notes": list(study.notes),
+        "episodes": len(study.scenarios) * opened.settings.repeats,
+        **describe_roles(opened.settings),
+    }
+
+
+def keep_inputs(folder: RunFolder, opened: OpenStudy) -> dict[str, str]:
+    """The copies in a run's folder of the files that its scenarios and prompts are made of, by the name of the setting."""
+    kept = {name: folder.keep_input(name, given) for name, given in _list_inputs(opened.settings, opened.study).items()}
+    return {name: place for name, place in kept.items() if place}
 
 
 def _list_inputs(settings: RunSettings, study: AnyStudy) -> dict[str, Path]:
@@ -212,21 +220,31 @@ def reopen_study(
     manifest = folder.read_manifest()
     settings = changed or read_settings(manifest, folder.path)
     benchmark = find_benchmark(settings.benchmark)
-    if manifest["version"] != benchmark.version:
-        raise RunFolderError(
-            f"{folder.path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two "
-            f"are not comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
-        )
+    check_version(manifest, benchmark, folder.path)
     opened = _open(use_kept_inputs(settings, manifest, folder.path), benchmark, build, models)
-    for name, digest in manifest["digests"].items():
-        if opened.study.digests.get(name) != digest and not (only_read and name == "prompts"):
-            raise RunFolderError(
-                f"The {name} changed since {folder.path} was begun with sociable {manifest['packages']['sociable']}. "
-                "Restore what it was, or start a new run."
-            )
+    check_digests(manifest, opened.study, folder.path, only_read=only_read)
     if changed:
         check_settings(opened, references_adopted=references_adopted)
     return opened
+
+
+def check_version(manifest: Mapping[str, Any], benchmark: Benchmark, path: Path) -> None:
+    """Raises RunFolderError where what lies at ``path`` was made with another version of its benchmark."""
+    if manifest["version"] != benchmark.version:
+        raise RunFolderError(
+            f"{path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two "
+            f"are not comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
+        )
+
+
+def check_digests(manifest: Mapping[str, Any], study: AnyStudy, path: Path, *, only_read: bool = False) -> None:
+    """Raises RunFolderError where data are others than those of what lies at ``path``; or prompts, unless it is ``only_read``."""
+    for name, digest in manifest["digests"].items():
+        if study.digests.get(name) != digest and not (only_read and name == "prompts"):
+            raise RunFolderError(
+                f"The {name} changed since {path} was begun with sociable {manifest['packages']['sociable']}. "
+                "Restore what it was, or start a new run."
+            )
 
 
 @contextlib.contextmanager

@@ -23,6 +23,9 @@ from sociable.models.protocol import Model
 
 OPENAI_URL = "https://api.openai.com/v1"
 
+_NOT_OF_INSPECT = ("key_variable", "timeout_seconds", "attempts", "requests_per_minute", "context_window")
+"""Settings of a role that a provider of Inspect's cannot be given."""
+
 USUAL_AT_ONCE = 20
 """Calls at once where nothing is said, and the number is not found by trial."""
 
@@ -108,6 +111,9 @@ def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_c
     if provider == "inspect" and rest:
         from sociable.models.inspect_bridge import InspectModel
 
+        for field in _NOT_OF_INSPECT:
+            if getattr(own, field) != RoleSettings.model_fields[field].default:
+                raise InputError(f"'{name}': Inspect's provider cannot be given {field}. Leave it out, and see its own settings.")
         return InspectModel(name, max_connections or USUAL_AT_ONCE, own.base_url)
     if provider in ("openai", "openai-compatible") and rest:
         usual = os.environ.get("OPENAI_BASE_URL")

@@ -20,7 +20,7 @@ from typing_extensions import TypeVar
 from sociable.core.data_files import Loaded
 from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts, digest_judge_prompts
-from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Verdict, make_episode_id
+from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Turn, Verdict, make_episode_id
 from sociable.core.view import Document, Section
 from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
@@ -161,6 +161,10 @@ class Study(ABC, Generic[S, E, R, M]):
     def find_cast(self, scenario: str) -> Mapping[str, Role]:
         """The role that plays each participant who has a name of its own and can be a model, as scopes of calls name it."""
         return {}
+
+    def list_turns(self, episode: E) -> Sequence[Turn]:
+        """Everything that was said in an episode, in order, for those who read it as one conversation."""
+        return episode.turns
 
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
         """The record of an episode, with what the benchmark keeps of it."""

@@ -1,6 +1,6 @@
 """Any model Inspect AI can reach, as ``inspect/<provider>/<model>``. Needs the extra ``sociable[inspect]``.
 
-Inspect brings its own keys, retries and connection limits; the journal, the budget and everything else are ours.
+Inspect brings its own keys, retries and connection limits; in runs of ours the journal, the budget and everything else are ours.
 """
 
 from __future__ import annotations
@@ -13,32 +13,45 @@ from sociable.core.records import Usage, make_storable
 from sociable.models.protocol import SAMPLING_FIELDS, FinishReason, Reply, Request, split_thinking
 
 
-class InspectModel:
-    """Wraps ``inspect_ai.model.get_model``."""
+def make_inspect_model(name: str, base_url: str | None = None) -> Any:
+    """Inspect's own model, for a name with or without ``inspect/``. Raises InputError."""
+    try:
+        inspect_model: Any = importlib.import_module("inspect_ai.model")
+    except ImportError:
+        raise InputError(
+            f"'{name}' needs Inspect AI, which is not installed: pip install 'sociable[inspect]' and the provider's package."
+        ) from None
+    try:
+        return inspect_model.get_model(name.removeprefix("inspect/"), base_url=base_url, memoize=False)
+    except Exception as error:  # Inspect raises errors of many kinds for a provider that is missing or has no key.
+        raise InputError(f"'{name}': Inspect AI cannot make this model: {error}") from error
 
-    def __init__(self, name: str, max_connections: int, base_url: str | None = None) -> None:
-        try:
-            inspect_model: Any = importlib.import_module("inspect_ai.model")
-        except ImportError:
-            raise InputError(
-                f"'{name}' needs Inspect AI, which is not installed: pip install 'sociable[inspect]' and the provider's package."
-            ) from None
+
+class InspectModel:
+    """A model of Inspect's, made by its name, or ready-made where Inspect is at work already.
+
+    What the user gave Inspect for a ready-made ``model`` goes before what a request asks for; Inspect limits its connections.
+    """
+
+    def __init__(self, name: str, max_connections: int | None = None, base_url: str | None = None, *, model: Any = None) -> None:
         self.name = name
-        self._inspect = inspect_model
         self._max_connections = max_connections
-        try:
-            self._model = inspect_model.get_model(name.removeprefix("inspect/"), base_url=base_url, memoize=False)
-        except Exception as error:  # Inspect raises errors of many kinds for a provider that is missing or has no key.
-            raise InputError(f"'{name}': Inspect AI cannot make this model: {error}") from error
+        self._is_ready_made = model is not None
+        self._model = make_inspect_model(name, base_url) if model is None else model
+        self._inspect: Any = importlib.import_module("inspect_ai.model")
 
     async def generate(self, request: Request) -> Reply:
         inspect = self._inspect
         kinds = {"system": inspect.ChatMessageSystem, "user": inspect.ChatMessageUser, "assistant": inspect.ChatMessageAssistant}
         messages = [kinds[message["role"]](content=message["content"]) for message in request.messages]
-        sampling = {name: getattr(request.sampling, name) for name in SAMPLING_FIELDS}
+        given = self._find_given() if self._is_ready_made else {}
+        sampling = {name: getattr(request.sampling, name) for name in SAMPLING_FIELDS if given.get(name) is None}
         config = inspect.GenerateConfig(**sampling, max_connections=self._max_connections)
         try:
             output = await self._model.generate(messages, config=config)
+        except importlib.import_module("inspect_ai.util").LimitExceededError:
+            # The sample's limit: Inspect ends the sample, and scores it.
+            raise
         except Exception as error:  # Each provider raises errors of its own; none of them is a result.
             raise RunFailure(f"{self.name}: {type(error).__name__}: {error}") from error
         reason = output.stop_reason if output.choices else "none"
@@ -51,6 +64,14 @@ class InspectModel:
         finish = {"max_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}.get(reason, FinishReason.STOP)
         thinking = thinking or make_storable(_read_reasoning(output.message.content))
         return Reply(text, _read_usage(output.usage), finish, thinking)
+
+    def _find_given(self) -> dict[str, Any]:
+        """The sampling that the user asked Inspect for: for this model, or on the command line, which means the active one."""
+        is_active = self._inspect.get_model() == self._model
+        # Inspect has no public name for the settings of its command line.
+        settings = importlib.import_module("inspect_ai.model._generate_config")
+        config = self._model.config.merge(settings.active_generate_config()) if is_active else self._model.config
+        return dict(config.model_dump(include=set(SAMPLING_FIELDS)))
 
     async def close(self) -> None:
         pass

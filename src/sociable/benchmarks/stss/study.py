@@ -22,7 +22,7 @@ from sociable.benchmarks.stss.records import ActivityText, Measured, StssEpisode
 from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.errors import InputError
-from sociable.core.records import Judgment, Record, Score
+from sociable.core.records import Judgment, Record, Score, Turn
 from sociable.core.view import Document
 from sociable.engine.phases import UnderWay
 from sociable.engine.seats import Role, Seats
@@ -37,6 +37,7 @@ from sociable.engine.study import (
     TakesLong,
 )
 from sociable.town.clock import Clock, format_time_of_day
+from sociable.town.events import Talked
 from sociable.town.map import Address
 from sociable.town.places import PlaceFinder
 
@@ -86,6 +87,20 @@ class StssStudy(
     def find_cast(self, scenario: str) -> Mapping[str, Role]:
         task = self.scenarios[scenario]
         return {name: Role.SUBJECT if name == task.performer else Role.PARTNER for name in task.residents}
+
+    def list_turns(self, episode: StssEpisode) -> Sequence[Turn]:
+        talks = [event for event in episode.events if isinstance(event, Talked)]
+        lines = [(talk, line) for talk in talks for line in talk.lines]
+        return [
+            Turn(
+                index=index,
+                speaker=line.speaker,
+                addressees=(talk.partner if line.speaker == talk.resident else talk.resident,),
+                content=line.says,
+                note=line.note,
+            )
+            for index, (talk, line) in enumerate(lines)
+        ]
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> StssEpisode:
         town = Town(self.scenarios[scenario], repeat, fill_background(seats), self.setting)

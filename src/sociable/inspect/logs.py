@@ -1,0 +1,391 @@
+"""Runs as Inspect logs, and logs of our tasks as runs."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalError,
+    EvalLog,
+    EvalMetric,
+    EvalResults,
+    EvalSample,
+    EvalScore,
+    EvalSpec,
+    EvalStats,
+    read_eval_log,
+    read_eval_log_samples,
+    write_eval_log,
+)
+from inspect_ai.log._log import EvalMetricDefinition, EvalScorer
+from inspect_ai.model import GenerateConfig, ModelConfig, ModelUsage
+from pydantic import BaseModel, ValidationError
+
+from sociable.api.results import load_result
+from sociable.api.runs import score
+from sociable.core.errors import InputError, StorageFailure
+from sociable.core.records import Episode, EpisodeStatus, Judgment, Usage, make_episode_id
+from sociable.core.run_folder import RunFolder
+from sociable.engine.opening import (
+    OpenStudy,
+    check_digests,
+    check_version,
+    describe_roles,
+    keep_inputs,
+    open_study,
+    read_settings,
+)
+from sociable.engine.registry import find_benchmark
+from sociable.engine.result import RunRecords, RunResult
+from sociable.engine.seats import Role
+from sociable.engine.settings import RunSettings, change_settings, strip_endpoint
+from sociable.engine.status import read_status
+from sociable.engine.study import Judged, Referenced
+from sociable.inspect.calls import convert_usage, list_events, name_in_inspect, open_journal
+from sociable.inspect.samples import (
+    EPISODE,
+    REFERENCE,
+    SCORER,
+    VIEWER,
+    Kept,
+    describe_case,
+    find_headline,
+    list_values,
+    make_messages,
+    make_output,
+    make_score,
+)
+from sociable.inspect.seating import ROLES, SETTINGS, Asked
+from sociable.judging.rubric import RubricJudgment
+from sociable.models.journal import Journal
+from sociable.models.protocol import SAMPLING_FIELDS
+
+T = TypeVar("T")
+
+UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What Inspect raises for a file that is no log, or that is torn."""
+
+
+def export_log(folder: str | Path, out: str | Path | None = None) -> Path:
+    """Writes a finished run as an Inspect log, by default ``run.eval`` in its folder, and returns the file.
+
+    Raises RunFolderError for a run without scores, and StorageFailure.
+    """
+    run, path = load_result(folder), Path(out or Path(folder) / "run.eval")
+    if path.suffix not in (".eval", ".json"):
+        raise InputError(f"--out {path}: an Inspect log ends in .eval or .json.")
+    log = _make_log(run)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_eval_log(log, str(path))
+    except OSError as error:
+        raise StorageFailure.at(path, error) from error
+    return path
+
+
+def _make_log(run: RunResult) -> EvalLog:
+    manifest = dict(run.manifest)
+    settings = read_settings(manifest, Path(run.folder))
+    with open_journal(Path(run.folder)) as journal:
+        samples = list(_make_samples(run, manifest, settings, journal))
+    status, created = read_status(Path(run.folder)), manifest["created"]
+    ended = status.updated.isoformat() if status and status.updated else created
+    usage = {role: convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()}
+    values = {name: EvalMetric(name=name, group="estimates", value=value) for name, value in list_values(run.estimates).items()}
+    name, digest = f"sociable/{manifest['benchmark']}", _digest(manifest)
+    return EvalLog(
+        status="success",
+        eval=EvalSpec(
+            created=created,
+            eval_id=digest,
+            run_id=digest,
+            task=name,
+            task_id=digest,
+            task_version=manifest["version"],
+            task_registry_name=name,
+            dataset=EvalDataset(name=name, samples=len(run.study.scenarios), sample_ids=list(run.study.scenarios)),
+            model=name_in_inspect(strip_endpoint(settings.model)),
+            model_roles=_list_roles(settings) or None,
+            config=EvalConfig(epochs=settings.repeats),
+            packages={"sociable": manifest["packages"]["sociable"]},
+            metadata={"sociable": manifest},
+            viewer=VIEWER,
+            headline_metric=find_headline(run.study),
+            scorers=[EvalScorer(name=SCORER, metrics=[EvalMetricDefinition(name="sociable/estimates")])],
+        ),
+        results=EvalResults(
+            total_samples=len(run.study.scenarios) * settings.repeats,
+            completed_samples=sum(sample.error is None for sample in samples),
+            scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
+        ),
+        stats=EvalStats(
+            started_at=created,
+            completed_at=ended,
+            model_usage=_add_up(sample.model_usage for sample in samples),
+            role_usage=usage,
+        ),
+        samples=samples,
+    )
+
+
+def _digest(manifest: Mapping[str, Any]) -> str:
+    """The same name for the same run, whenever it is exported."""
+    return hashlib.blake2b(json.dumps(manifest, sort_keys=True).encode(), digest_size=11).hexdigest()
+
+
+_OTHERS = ("partner", "opponent", "reference")
+
+
+def _list_roles(settings: RunSettings) -> dict[str, ModelConfig | list[ModelConfig]]:
+    """The model roles of a run that Inspect can fill; a model that it cannot make would keep it from judging the log."""
+    roles: defaultdict[str, list[ModelConfig]] = defaultdict(list)
+    for role, name in settings.list_models():
+        if role is not Role.SUBJECT and name.startswith(("inspect/", "reference/")):
+            roles[role.value].append(ModelConfig(model=name_in_inspect(strip_endpoint(name))))
+    return {role: models if len(models) > 1 else models[0] for role, models in roles.items()}
+
+
+def _make_samples(
+    run: RunResult, manifest: Mapping[str, Any], settings: RunSettings, journal: Journal | None
+) -> Iterator[EvalSample]:
+    benchmark, study = find_benchmark(settings.benchmark), run.study
+    scores = _group(run.scores, lambda score: make_episode_id(score.scenario, score.repeat))
+    judgments = _group(run.judgments(), lambda judgment: judgment.episode)
+    ratings = _group(run.records.rubrics, lambda rating: rating.episode)
+    models = {"model": settings.model} | {role: name for role in _OTHERS if (name := getattr(settings, role))}
+    asked = Asked(
+        benchmark=benchmark.name,
+        version=manifest["version"],
+        digests=manifest["digests"],
+        packages=manifest["packages"],
+        settings=settings.model_dump(mode="json", include={*SETTINGS, "options"}, exclude_defaults=True),
+        models={role: strip_endpoint(name) for role, name in models.items()},
+    )
+    names = {role.value: name_in_inspect(strip_endpoint(name)) for role, name in settings.list_models()}
+    for episode in run.episodes():
+        messages, given = make_messages(study, episode), judgments[episode.id]
+        store = {EPISODE: episode.model_dump(mode="json")}
+        if (reference := run.find_reference(episode.scenario)) is not None:
+            store[REFERENCE] = reference.model_dump(mode="json")
+        used = [(names.get(role, role), usage) for role, usage in episode.usage.items()]
+        used += [(name_in_inspect(judgment.judge), judgment.usage) for judgment in given]
+        is_errored = episode.status is EpisodeStatus.ERRORED
+        kept = {
+            "models": {**models, "judges": list(settings.judges)},
+            "ratings": tuple(each.model_dump(mode="json") for each in ratings[episode.id]),
+        }
+        yield EvalSample(
+            id=episode.scenario,
+            epoch=episode.repeat + 1,
+            uuid=_digest({"run": manifest["created"], "episode": episode.id}),
+            input=describe_case(benchmark, study, episode.scenario),
+            target="",
+            messages=messages,
+            output=make_output(name_in_inspect(strip_endpoint(settings.model)), messages),
+            scores={} if is_errored else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
+            metadata={"sociable": asked.model_dump()},
+            store=store,
+            events=list(list_events(journal, episode.id, datetime.fromisoformat(manifest["created"]))) if journal else [],
+            model_usage=_add_up({name: convert_usage(usage)} for name, usage in used if usage.calls),
+            role_usage={role: convert_usage(usage) for role, usage in episode.usage.items()},
+            error=EvalError(message=episode.error, traceback="", traceback_ansi="") if is_errored else None,
+        )
+
+
+def _group(records: Iterable[T], find_episode: Callable[[T], str]) -> defaultdict[str, list[T]]:
+    """The records by episode."""
+    found: defaultdict[str, list[T]] = defaultdict(list)
+    for record in records:
+        found[find_episode(record)].append(record)
+    return found
+
+
+def _add_up(several: Iterable[Mapping[str, ModelUsage]]) -> dict[str, ModelUsage]:
+    total: dict[str, ModelUsage] = {}
+    for usage in several:
+        for name, each in usage.items():
+            total[name] = total[name] + each if name in total else each
+    return total
+
+
+@dataclass
+class _Read:
+    """What a log holds of a run."""
+
+    path: Path
+    references: dict[str, BaseModel] = field(default_factory=dict)
+    """By scenario."""
+    episodes: list[Episode] = field(default_factory=list)
+    judgments: list[Judgment] = field(default_factory=list)
+    ratings: list[RubricJudgment] = field(default_factory=list)
+    judges: tuple[str, ...] | None = None
+    """The judges of the last score; None where there is no score."""
+
+
+def import_log(file: str | Path, out: str | Path) -> RunResult:
+    """Makes a run folder of a log that a task of ours or ``export_log`` wrote, scores it, and returns the result.
+
+    Raises InputError for a log of another task, of another version or data, or that cannot be read, before a folder is made.
+    """
+    path = Path(file)
+    log, manifest = _read_header(path)
+    benchmark = find_benchmark(manifest["benchmark"])
+    check_version(manifest, benchmark, path)
+    settings = _add_sampling(read_settings(manifest, path), log)
+    opened = _open_selection(settings, log)
+    check_digests(manifest, opened.study, path, only_read=True)
+    read = _read_samples(path, opened)
+    opened = replace(opened, settings=change_settings(opened.settings, judges=read.judges))
+    folder = RunFolder.create(Path(out))
+    with folder:
+        written = {**manifest, "episodes": _count_episodes(manifest, opened)}
+        written |= {"inputs": keep_inputs(folder, opened), **describe_roles(opened.settings)}
+        folder.write_manifest(written if "usage" in written else written | {"usage": _sum_usage(read)})
+        _write_records(RunRecords.open(folder.path, opened.study), read, opened)
+    return score(out)
+
+
+def _count_episodes(manifest: Mapping[str, Any], opened: OpenStudy) -> int:
+    """The episodes of a run; one that ended by rule has fewer than its cases."""
+    planned = len(opened.study.scenarios) * opened.settings.repeats
+    return min(planned, manifest["episodes"]) if "stopped" in manifest else planned
+
+
+def _read_header(path: Path) -> tuple[EvalLog, dict[str, Any]]:
+    """The head of a log, and the manifest in it."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Name an Inspect log (.eval) of a task of sociable.")
+    try:
+        log = read_eval_log(str(path), header_only=True)
+    except UNREADABLE as error:
+        raise _make_read_error(path, error) from None
+    manifest: Any = (log.eval.metadata or {}).get("sociable")
+    try:
+        fields = {name: manifest[name] for name in ("benchmark", "version", "digests", "settings", "packages")}
+        Asked.model_validate(fields).packages["sociable"]
+    except (TypeError, KeyError, ValueError):
+        problem = f"is a log of the task '{log.eval.task}', not of one of sociable's: only those can be imported"
+        raise InputError(f"{path} {problem}.") from None
+    return log, {name: value for name, value in manifest.items() if name != "format"}
+
+
+def _make_read_error(path: Path, error: Exception) -> InputError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return InputError(f"{path} cannot be read as an Inspect log ({reason}). It may be torn: copy it again, or take another.")
+
+
+def _add_sampling(settings: RunSettings, log: EvalLog) -> RunSettings:
+    """``settings`` with the sampling that the user gave Inspect, for its model under test or for a role."""
+    subject = log.eval.model_generate_config.merge(log.plan.config)
+    given: dict[Role, GenerateConfig] = {Role.SUBJECT: subject}
+    for role in ROLES:
+        if models := (log.eval.model_roles or {}).get(role.value):
+            given[role] = (models[0] if isinstance(models, list) else models).config
+    roles = dict(settings.roles)
+    for seat, name in settings.list_models():
+        config = given.get(seat, GenerateConfig()).model_dump(include=set(SAMPLING_FIELDS), exclude_none=True)
+        if config:
+            roles[seat.value] = settings.find_role_settings(seat, name).model_copy(update=config)
+    return settings.model_copy(update={"roles": roles})
+
+
+def _open_selection(settings: RunSettings, log: EvalLog) -> OpenStudy:
+    """The study of the cases that a log is about."""
+    repeats = settings.model_copy(update={"repeats": log.eval.config.epochs or 1})
+    opened = open_study(repeats, build=())
+    chosen = {str(name) for name in log.eval.dataset.sample_ids or ()}
+    if chosen == opened.study.scenarios.keys():
+        return opened
+    return open_study(repeats.model_copy(update={"scenarios": tuple(sorted(chosen)), "limit": None}), build=())
+
+
+def _read_samples(path: Path, opened: OpenStudy) -> _Read:
+    read = _Read(path)
+    try:
+        for sample in read_eval_log_samples(str(path), all_samples_required=False, resolve_attachments=True):
+            _read_sample(sample, opened, read)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: '{place}' is no record this version understands: {first['msg']}.") from None
+    except UNREADABLE as error:
+        raise _make_read_error(path, error) from None
+    return read
+
+
+def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
+    study, scenario, repeat = opened.study, str(sample.id), sample.epoch - 1
+    kept = [Kept.model_validate(each.metadata, strict=False) for each in _list_own_scores(sample)]
+    if (played := sample.store.get(EPISODE)) is None:
+        read.episodes.append(study.make_errored_episode(scenario, repeat, _find_reason(sample)))
+        return
+    # It was played and paid for, though its judges may have failed since.
+    episode = study.episode_type.model_validate(played, strict=False)
+    if episode.id != make_episode_id(scenario, repeat):
+        raise InputError(f"{read.path}: the sample {scenario}, epoch {sample.epoch}, holds the episode {episode.id}.")
+    read.episodes.append(episode)
+    made = [each for each in (sample.store.get(REFERENCE), *(each.reference for each in kept)) if each is not None]
+    if made and isinstance(study, Referenced):
+        read.references.setdefault(scenario, study.reference_type.model_validate(made[0], strict=False))
+    for each in kept:
+        read.judges = tuple(each.models.get("judges", ()))
+        kind = study.judgment_type if isinstance(study, Judged) else Judgment
+        read.judgments += [kind.model_validate(judgment, strict=False) for judgment in each.judgments]
+        read.ratings += [RubricJudgment.model_validate(rating, strict=False) for rating in each.ratings]
+
+
+def _find_reason(sample: EvalSample) -> str:
+    """The reason why there is no episode, as a run tells it: Inspect writes ours as the ``repr`` of the error."""
+    if sample.error is None:
+        return f"the sample ended at its {sample.limit.type} limit" if sample.limit else "the sample ended early"
+    written = _FAILURE.fullmatch(sample.error.message)
+    return str(ast.literal_eval(written[1])) if written else sample.error.message
+
+
+_FAILURE = re.compile(r"(?:RunFailure|ContextLengthExceeded)\(('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)")
+
+
+def _list_own_scores(sample: EvalSample) -> Sequence[Any]:
+    """The scores that our scorer gave, the first one and those of `inspect score`."""
+    return [each for name, each in (sample.scores or {}).items() if name.startswith(SCORER) and "scores" in (each.metadata or {})]
+
+
+def _sum_usage(read: _Read) -> dict[str, Any]:
+    """The usage of a run by role, as its manifest has it."""
+    total: defaultdict[str, Usage] = defaultdict(Usage)
+    for each in (*read.episodes, *read.references.values()):
+        for role, usage in getattr(each, "usage", {}).items():
+            total[role] += usage
+    for judgment in read.judgments:
+        total[Role.JUDGE.value] += judgment.usage
+    return {role: usage.model_dump() for role, usage in sorted(total.items())}
+
+
+def _write_records(records: RunRecords, read: _Read, opened: OpenStudy) -> None:
+    try:
+        for reference in read.references.values():
+            records.references.append(reference)
+        for episode in read.episodes:
+            records.episodes.append(episode)
+        for judgment in read.judgments:
+            records.judgments.append(judgment)
+        for rating in read.ratings:
+            records.rubrics.append(rating)
+        order = [make_episode_id(name, repeat) for name in opened.study.scenarios for repeat in range(opened.settings.repeats)]
+        records.references.arrange(list(opened.study.scenarios))
+        records.episodes.arrange(order)
+    finally:
+        records.close()
