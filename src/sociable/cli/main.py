@@ -12,6 +12,7 @@ import sociable
 from sociable.cli import construct, datasets, judging, planning, reporting, running, towns, watching
 from sociable.cli.benchmarks import Purpose, make_benchmark_group
 from sociable.cli.demo import demo
+from sociable.cli.exporting import export
 from sociable.cli.leaderboard import leaderboard
 from sociable.cli.new import new_app
 from sociable.cli.output import complain, say
@@ -57,7 +58,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "describe": datasets.describe,
     "show": show,
     "replay": towns.replay,
-    "export": towns.export,
+    "export": export,
     "fork": towns.fork,
     "interview": towns.interview,
     "map": towns.draw_map,
