@@ -56,6 +56,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "audit-judge": judging.audit_judge,
     "label": datasets.label,
     "describe": datasets.describe,
+    "dataset": datasets.dataset,
     "show": show,
     "replay": towns.replay,
     "export": export,

@@ -147,6 +147,8 @@ class Loaded(Generic[T]):
     skipped: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Peculiarities of records that were taken."""
+    origin: Path | None = None
+    """The file or folder that the records were read from; None: they were not read from one."""
 
     @property
     def notes(self) -> list[str]:
@@ -205,7 +207,7 @@ def load_items(
         left = f" {len(skipped)} bad records were left out; the first: {skipped[0]}" if skipped else ""
         raise InputError(f"{source}: nothing in it. Expected {expected}.{left}")
     digest = hashlib.sha256("\n".join(item.model_dump_json() for item in items).encode("utf-8", "replace"))
-    return Loaded(tuple(items), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))
+    return Loaded(tuple(items), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped), origin=source)
 
 
 def load_records(kind: type[T], path: Path | None, bundled: Path, *, skip_invalid: bool, expected: str) -> Loaded[T]:
