@@ -24,28 +24,21 @@ def test_bundled_data_are_read_back_as_they_were(benchmark: str, tmp_path: Path)
     fields = {line.partition(": ")[0]: json.loads(line.partition(": ")[2]) for line in front.splitlines()}
     assert fields["license"] == "cc-by-4.0"
     assert fields["configs"][0]["data_files"] == [{"split": "test", "path": "dataset.jsonl"}]
-    assert "canary" in text and "](../" not in text
+    assert text.startswith("# ") and "](../" not in text
     assert found.open().digests["dataset"] in text
 
 
 def test_records_without_ids_get_those_that_their_file_gives_them(tmp_path: Path) -> None:
-    raw = Path(str(find_benchmark("hsii-memory").open().origin))
-    records = [json.loads(line) for file in sorted(raw.glob("*.json*")) for line in _list_records(file)][:3]
+    bundled = find_benchmark("agentsense-duels").open().origin
+    assert bundled is not None
+    records = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(bundled.glob("*.json"))[:3]]
     mine = tmp_path / "mine.jsonl"
     mine.write_text("".join(json.dumps({key: each[key] for key in each if key != "id"}) + "\n" for each in records))
-    datasets.lay_out("hsii-memory", tmp_path / "out", mine, licence="MIT")
+    datasets.lay_out("agentsense-duels", tmp_path / "out", mine, licence="MIT")
     ids = [json.loads(line)["id"] for line in (tmp_path / "out" / "dataset.jsonl").read_text().splitlines()]
     assert ids == ["mine-1", "mine-2", "mine-3"]
     assert json.loads((tmp_path / "out" / "croissant.json").read_text())["license"] == "MIT"
     assert not (tmp_path / "out" / "LICENSE").exists()
-
-
-def _list_records(file: Path) -> list[str]:
-    text = file.read_text(encoding="utf-8")
-    if file.suffix == ".jsonl":
-        return text.splitlines()
-    whole = json.loads(text)
-    return [json.dumps(each) for each in (whole if isinstance(whole, list) else [whole])]
 
 
 def test_a_benchmark_without_a_file_of_records_is_told(tmp_path: Path) -> None:
