@@ -13,6 +13,7 @@ from sociable.cli import construct, datasets, judging, planning, reporting, runn
 from sociable.cli.benchmarks import Purpose, make_benchmark_group
 from sociable.cli.demo import demo
 from sociable.cli.exporting import export
+from sociable.cli.importing import import_
 from sociable.cli.leaderboard import leaderboard
 from sociable.cli.new import new_app
 from sociable.cli.output import complain, say
@@ -60,6 +61,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "show": show,
     "replay": towns.replay,
     "export": export,
+    "import": import_,
     "fork": towns.fork,
     "interview": towns.interview,
     "map": towns.draw_map,
