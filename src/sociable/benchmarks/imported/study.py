@@ -59,8 +59,8 @@ class ImportedStudy(Study[Conversation, Episode], Rated[Episode]):
         # Two models are compared on the same tasks: what they said is not part of the data.
         self.digests = {"dataset": _digest_tasks(loaded.items)}
         self.metrics = Metrics(
-            Metric("turns", "turns", "turns of whoever is tested", value=_count_turns, aggregate=mean, unit="turns", high=None),
-            Metric("words", "words", "words of its turns, on average", value=_count_words, aggregate=mean, unit="words", high=None),
+            Metric("turns", "turns", "turns of whoever is tested, of those that speak to somebody", value=_count_turns, aggregate=mean, unit="turns", high=None),
+            Metric("words", "words", "words of these turns, on average", value=_count_words, aggregate=mean, unit="words", high=None),
             *(
                 Metric(
                     f"{REPORTED}{name}",
@@ -113,8 +113,11 @@ def _digest_tasks(conversations: Sequence[Conversation]) -> str:
 
 
 def _list_own_words(recorded: Recorded) -> list[str]:
-    names = {person.name for person in recorded.conversation.tested}
-    return [turn.content for turn in recorded.episode.turns if turn.speaker in names]
+    """What those who are tested said to people: a call of a tool is none."""
+    names = {person.name for person in recorded.conversation.people}
+    tested = {person.name for person in recorded.conversation.tested}
+    turns = (turn for turn in recorded.episode.turns if turn.speaker in tested)
+    return [turn.content for turn in turns if not turn.addressees or names.intersection(turn.addressees)]
 
 
 def _count_turns(recorded: Recorded) -> Value:

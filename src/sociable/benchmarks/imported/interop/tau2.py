@@ -6,6 +6,7 @@ The agent is tested. Its goal is ours, since the layout has none: to do for the 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ REPORTED = {"reward": Reported("the reward of the simulation", 0.0, 1.0, 1.0)}
 AGENT, CUSTOMER, TOOLS = "agent", "customer", "tools"
 GOAL = "Do for the customer what the customer asks for, as far as the policy allows it, and nothing that it forbids."
 _NAMES = {"assistant": AGENT, "user": CUSTOMER}
+_CONTROL = re.compile(r"###[A-Z-]+###")
+"""Words by which the simulated customer ends a simulation, which nobody says."""
 _FAILED = ("infrastructure_error", "unexpected_error", "agent_error", "user_error", "timeout", "too_many_errors")
 """Ends of a simulation that are failures of the run."""
 
@@ -127,8 +130,8 @@ def _list_turns(messages: Sequence[_Message]) -> Iterator[tuple[str, tuple[str, 
             for each in message.tool_messages or [message]:
                 yield TOOLS, (_NAMES.get(each.requestor, AGENT),), shorten(each.content or "")
         elif who := _NAMES.get(message.role):
-            if (message.content or "").strip():
-                yield who, (), (message.content or "").strip()
+            if words := _CONTROL.sub("", message.content or "").strip():
+                yield who, (), words
             for call in message.tool_calls or []:
                 yield who, (TOOLS,), shorten(f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})")
 
