@@ -25,7 +25,7 @@ for file, rows in exported.files.items():
 # %% DuckDB reads the files where they are. A score without a value is NULL, which no mean counts.
 database = duckdb.connect()
 for file in exported.files:
-    database.execute(f"CREATE VIEW {Path(file).stem} AS FROM '{file}'")  # noqa: S608
+    database.execute(f"CREATE VIEW {Path(file).stem} AS FROM '{file}'")
 means = database.execute(
     """
     SELECT run, metric, avg(scores.value) AS mean, any_value(estimates.value) AS estimate

@@ -76,7 +76,20 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "duel", "estimate", "export", "import_conversations", "judge", "leaderboard", "load_result", "load_study", "plan_power", "report"]
+__all__ += [
+    "compare",
+    "demo",
+    "duel",
+    "estimate",
+    "export",
+    "import_conversations",
+    "judge",
+    "leaderboard",
+    "load_result",
+    "load_study",
+    "plan_power",
+    "report",
+]
 __all__ += ["resume", "run", "score", "study"]
 
 

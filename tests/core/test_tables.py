@@ -23,7 +23,7 @@ COLUMNS = [
 ]
 ROWS = [
     ("Ann", None, 3, 0.5, True, ("Bob", "Cy")),
-    ("=1+1", "two\nlines, \"quoted\"", None, None, False, ()),
+    ("=1+1", 'two\nlines, "quoted"', None, None, False, ()),
     ("Ünal", "  -cmd", 0, float(1), True, None),
 ]
 

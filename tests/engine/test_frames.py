@@ -29,7 +29,9 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 def render_columns(rows: type[Record]) -> str:
     lines = ["| column | type | may be empty | meaning |", "|---|---|---|---|"]
     for each in list_columns(rows):
-        kind = "list of texts" if each.kind == TEXTS else {str: "text", int: "integer", float: "number", bool: "boolean"}[each.kind]
+        kind = (
+            "list of texts" if each.kind == TEXTS else {str: "text", int: "integer", float: "number", bool: "boolean"}[each.kind]
+        )
         lines.append(f"| `{each.name}` | {kind} | {'yes' if each.nullable else ''} | {each.meaning} |")
     return "\n".join(lines)
 
@@ -86,7 +88,13 @@ def test_judgments_of_an_earlier_panel_are_there_and_do_not_count(tmp_path: Path
 
 def test_ratings_are_a_row_for_each_dimension(result: RunResult) -> None:
     episode = next(result.episodes())
-    fields = {"episode": episode.id, "scenario": episode.scenario, "criterion": "sotopia", "judge": "a-judge", "participant": "Ann"}
+    fields = {
+        "episode": episode.id,
+        "scenario": episode.scenario,
+        "criterion": "sotopia",
+        "judge": "a-judge",
+        "participant": "Ann",
+    }
     given = RubricJudgment(id="one", ratings={"goal": 7}, reasons={"goal": "got it"}, failures={"secret": "no rating"}, **fields)
     result.records.rubrics.append(given)
     try:
@@ -116,11 +124,10 @@ def test_calls_belong_to_episodes_and_hold_no_key(tmp_path: Path, monkeypatch: p
 def test_conversations_of_a_town_are_turns(tmp_path: Path) -> None:
     played = sociable.run("stss", "reference/oracle", out=tmp_path / "town", options={"tasks": ["portrait-sitting"]})
     turns = played.frame("turns")
-    talked = [event for episode in played.episodes() for event in episode.events if event.kind == "talked"]
-    assert list(turns["content"]) == [line.says for event in talked for line in event.lines]
-    for turn, (event, line) in zip(
-        turns.itertuples(), ((event, line) for event in talked for line in event.lines), strict=True
-    ):
+    events = [event for episode in played.episodes() for event in episode.events if event.kind == "talked"]
+    said = [(event, line) for event in events for line in event.lines]
+    assert list(turns["content"]) == [line.says for _, line in said]
+    for turn, (event, line) in zip(turns.itertuples(), said, strict=True):
         assert {turn.speaker, *turn.addressees} == {event.resident, event.partner}
         assert turn.speaker == line.speaker and json.loads(turn.details) == {"minute": event.minute}
 

@@ -97,7 +97,10 @@ def test_a_path_names_a_file_or_a_folder(path: str, records: int, hub: FakeHub) 
         ("hf://someone/memory@v9", "hf://someone/memory@v9: it has no revision 'v9': name a branch, a tag or a commit"),
         ("hf://nobody/memory", "has no such data set, or it is private"),
         ("hf://someone/notes", "it has no dataset.jsonl, so it is not of our layout. Name a file"),
-        (f"hf://someone/memory@{FIRST}/b.jsonl", "it has no records at b.jsonl. Name a file or folder of .json or .jsonl behind the revision. It has: croissant.json, dataset.jsonl."),
+        (
+            f"hf://someone/memory@{FIRST}/b.jsonl",
+            "it has no records at b.jsonl. Name a file or folder of .json or .jsonl behind the revision. It has: croissant.json, dataset.jsonl.",
+        ),
         (f"hf://someone/memory@{FIRST}/none", "it has no records at none"),
     ],
 )

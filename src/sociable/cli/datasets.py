@@ -70,7 +70,9 @@ def dataset(
     out: Annotated[Path, shared.declare_option("--out", "FOLDER", "The folder to write into.")],
     dataset: shared.DatasetPath = None,
     skip_invalid: shared.SkipInvalid = None,
-    licence: Annotated[str | None, shared.declare_option("--licence", "TEXT", "The licence, where the data are your own.")] = None,
+    licence: Annotated[
+        str | None, shared.declare_option("--licence", "TEXT", "The licence, where the data are your own.")
+    ] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write parquet too (extra sociable[hub]).")] = False,
 ) -> None:
     """Write a benchmark's data as a Hugging Face data set, with a Croissant card."""

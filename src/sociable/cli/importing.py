@@ -13,9 +13,7 @@ from sociable.cli.output import say, show_report, tell_if_long
 
 
 def import_(
-    layout: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="sotopia, concordia, tau2 or social-reasoning-bench.")
-    ],
+    layout: Annotated[str, typer.Argument(metavar="FORMAT", help="sotopia, concordia, tau2 or social-reasoning-bench.")],
     file: Annotated[Path, typer.Argument(metavar="PATH", help="What that tool wrote: a file, or a folder of them.")],
     out: Annotated[Path, declare_option("--out", "DIR", "The new run folder.")],
     model: Annotated[

@@ -27,7 +27,9 @@ BUNDLED_LICENCE = "CC-BY-4.0"
 _LOCAL_LINK = re.compile(r"\[([^\]]+)\]\((?!https?://)[^)]*\)")
 
 
-def write_layout(benchmark: Benchmark, study: AnyStudy, out: Path, licence: str | None = None, *, parquet: bool = False) -> list[Path]:
+def write_layout(
+    benchmark: Benchmark, study: AnyStudy, out: Path, licence: str | None = None, *, parquet: bool = False
+) -> list[Path]:
     """Writes the data set of an opened study into the folder ``out``. Returns its files.
 
     Raises InputError where the data are no file of records, and StorageFailure.
@@ -52,7 +54,9 @@ def write_layout(benchmark: Benchmark, study: AnyStudy, out: Path, licence: str 
         "citeAs": f"{name} {benchmark.version}, laid out with sociable {version}, {made}",
     }
     write_croissant(out / DATASET, content.encode(), described)
-    front = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in _make_front(benchmark, licence, records).items())
+    front = "".join(
+        f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in _make_front(benchmark, licence, records).items()
+    )
     write_atomically(out / README, f"---\n{front}---\n{_write_readme(benchmark, study, is_bundled)}")
     files = [DATASET, CROISSANT, README]
     if is_bundled and (text := _find_beside(study.origin, "LICENSE")):
@@ -81,7 +85,9 @@ def _write_records(benchmark: Benchmark, study: AnyStudy, origin: Path) -> str:
                     return file.read_text(encoding="utf-8")
             except DataError:
                 continue
-    raise InputError(f"{origin}: its records do not say the same in one file. Lay out the data that `sociable construct` makes of it.")
+    raise InputError(
+        f"{origin}: its records do not say the same in one file. Lay out the data that `sociable construct` makes of it."
+    )
 
 
 def _dump_records(origin: Path, with_ids: bool) -> Iterator[str]:
@@ -101,7 +107,9 @@ def _make_front(benchmark: Benchmark, licence: str, records: int) -> dict[str, A
 def _write_readme(benchmark: Benchmark, study: AnyStudy, is_bundled: bool) -> str:
     """The data's own card, if it has one, and how the data set is used. Links within the package lead nowhere here."""
     card = _find_beside(study.origin, "README.md") if is_bundled and study.origin else None
-    about = _LOCAL_LINK.sub(r"\1", card.read_text(encoding="utf-8")) if card else f"# Data for {benchmark.name}: {benchmark.title}\n"
+    about = (
+        _LOCAL_LINK.sub(r"\1", card.read_text(encoding="utf-8")) if card else f"# Data for {benchmark.name}: {benchmark.title}\n"
+    )
     return f"""{about.rstrip()}
 
 ## Use

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from sociable.core.records import Episode, Judgment, Record, Turn, Usage, make_episode_id, parse_episode_id
 from sociable.core.errors import InputError
+from sociable.core.records import Episode, Judgment, Record, Turn, Usage, make_episode_id, parse_episode_id
 from sociable.core.tables import TEXTS, TableColumn, list_columns
 from sociable.models.journal import Journal
 
@@ -250,8 +250,7 @@ def _read_calls(result: RunResult) -> Iterator[dict[str, Any]]:
     if not file.exists():
         return
     clusters = _find_clusters(result)
-    names = ("item", "role", "participant", "request", "reply", "thinking", "finish", "input_tokens", "output_tokens", "seconds")
-    names += ("first_token_seconds", "bought_by")
+    names = [name for name in CallRow.model_fields if name not in {*OfEpisode.model_fields, "answered_by"}]
     with Journal(file, replay_only=True) as journal:
         for answered_by, *values in journal.stream(("model", *names)):
             call = dict(zip(names, values, strict=True))

@@ -65,7 +65,9 @@ def pin(path: str) -> str:
 def _parse(text: str) -> HubPath:
     found = _NAMED.fullmatch(text)
     if found is None:
-        raise InputError(f"'{text}' names no data set on the hub: write hf://OWNER/NAME@REVISION or hf://OWNER/NAME@REVISION/PATH.")
+        raise InputError(
+            f"'{text}' names no data set on the hub: write hf://OWNER/NAME@REVISION or hf://OWNER/NAME@REVISION/PATH."
+        )
     return HubPath(found["name"], found["revision"] or "main", (found["path"] or "").strip("/"))
 
 
@@ -81,7 +83,8 @@ def _fetch(named: HubPath) -> Path:
         with contextlib.suppress(FileNotFoundError):
             return download(hub, wanted, local_files_only=True)
         listed = hub.dataset_info(named.name, revision=named.revision).siblings
-        records = [each.rfilename for each in listed if each.rfilename.endswith((".json", ".jsonl"))]
+        files = [str(each.rfilename) for each in listed]
+        records = [file for file in files if file.endswith((".json", ".jsonl"))]
         if wanted in records:
             return download(hub, wanted)
         inside = [file for file in records if file.startswith(f"{wanted}/")]
@@ -89,7 +92,8 @@ def _fetch(named: HubPath) -> Path:
             told = f" It has: {', '.join(records[:MOST_LISTED])}." if records else ""
             missing = f"no records at {named.path}" if named.path else f"no {DATASET}, so it is not of our layout"
             raise InputError(f"{named}: it has {missing}. Name a file or folder of .json or .jsonl behind the revision.{told}")
-        return [download(hub, file) for file in inside][0].parents[inside[0].count("/") - wanted.count("/") - 1]
+        first = [download(hub, file) for file in inside][0]  # noqa: RUF015 - all of them are wanted
+        return first.parents[inside[0].count("/") - wanted.count("/") - 1]
 
     return _ask(named, fetch)
 

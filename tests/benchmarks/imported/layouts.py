@@ -78,7 +78,12 @@ def make_tau2(agent: str = "model-a", **changes: Any) -> dict[str, Any]:
         {"role": "user", "content": "Thank you. ###STOP###"},
         {"role": "user", "content": "###STOP###"},
     ]
-    instructions = {"domain": "hotel", "reason_for_call": "move a booking", "task_instructions": "be brief", "known_info": "name: Bo"}
+    instructions = {
+        "domain": "hotel",
+        "reason_for_call": "move a booking",
+        "task_instructions": "be brief",
+        "known_info": "name: Bo",
+    }
     done = {"id": "s1", "task_id": "t1", "trial": 1, "termination_reason": "user_stop", "messages": messages}
     return {
         "timestamp": "",

@@ -135,7 +135,7 @@ def test_whoever_is_tested_is_named_by_its_model(tmp_path: Path) -> None:
     assert (chosen.model, chosen.partner) == ("model-b", "model-a")
     with pytest.raises(InputError, match=r"Several models spoke. Name one with --model: model-a \(1\), model-b \(1\)."):
         choose_of(found)
-    with pytest.raises(InputError, match="Nothing can be judged. Of 1 recordings: model-c does not take part."):
+    with pytest.raises(InputError, match=r"Nothing can be judged. Of 1 recordings: model-c does not take part."):
         choose_of(found, "model-c")
     assert choose_of(found, None, "Ines Prat").model == "model-a"
     with pytest.raises(InputError, match="none of Zoe takes part"):
@@ -152,7 +152,7 @@ def test_of_one_model_on_both_sides_both_are_tested(tmp_path: Path) -> None:
 
 def test_a_log_without_models_needs_a_name_and_one_without_goals_is_refused(tmp_path: Path) -> None:
     found = read("concordia", write(tmp_path / "vote.json", make_concordia()))
-    with pytest.raises(InputError, match="The file does not say which model spoke. Name it with --model NAME."):
+    with pytest.raises(InputError, match=r"The file does not say which model spoke. Name it with --model NAME."):
         choose_of(found)
     assert [person.name for person in choose_of(found, "m", "Ugo").conversations[0].tested] == ["Ugo"]
     steps = [{"Step": 1, "Entity [Tess]": {"__act__": {"Value": "waits"}}}]

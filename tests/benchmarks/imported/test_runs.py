@@ -56,7 +56,9 @@ def test_judges_see_of_each_participant_only_what_it_knew() -> None:
     write(Path("episodes.jsonl"), make_sotopia_log(models=["gpt-4", "model-a", "model-b"]))
     package.import_conversations("sotopia", "episodes.jsonl", "run", model="model-a")
     package.judge("run", ["python:judge.py:judge"], rubric="sotopia")
-    asked = {text.partition("You rate ")[2].partition(",")[0]: text for text in Path("asked.txt").read_text().split("\x00") if text}
+    asked = {
+        text.partition("You rate ")[2].partition(",")[0]: text for text in Path("asked.txt").read_text().split("\x00") if text
+    }
     assert set(asked) == {"Ines Prat", "Omar Haddad"}
     assert "sold her car" in asked["Ines Prat"] and "sold her car" not in asked["Omar Haddad"]
     tau2 = import_tau2("tau2").result
@@ -87,13 +89,15 @@ def test_two_models_on_the_same_tasks_are_compared() -> None:
 def test_a_run_is_not_written_over_and_a_recording_is_asked_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     import_tau2("run")
     before = Path("run/inputs/dataset.jsonl").read_bytes()
-    with pytest.raises(package.InputError, match="run holds a run already. Choose another --out."):
+    with pytest.raises(package.InputError, match=r"run holds a run already. Choose another --out."):
         import_tau2("run", "model-b")
     assert Path("run/inputs/dataset.jsonl").read_bytes() == before
     assert sociable("run", "hsii", "--model", "recorded/model-a") == 2
     assert "spoke in conversations that were imported, and cannot be asked" in capsys.readouterr().err
     assert sociable("import", "diplomacy", "run.json", "--out", "other") == 2
-    assert "There is no format 'diplomacy'; there are: sotopia, concordia, tau2, social-reasoning-bench." in capsys.readouterr().err
+    assert (
+        "There is no format 'diplomacy'; there are: sotopia, concordia, tau2, social-reasoning-bench." in capsys.readouterr().err
+    )
     assert not Path("other").exists()
 
 

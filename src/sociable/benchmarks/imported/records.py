@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sociable.core.data_files import Text
@@ -58,7 +58,7 @@ class Reported(NamedTuple):
     best: float | None
 
 
-def make_turns(said: list[tuple[str, tuple[str, ...], str]]) -> tuple[Turn, ...]:
+def make_turns(said: Iterable[tuple[str, tuple[str, ...], str]]) -> tuple[Turn, ...]:
     """The turns of (speaker, addressees, words)."""
     return tuple(Turn(index=index, speaker=who, addressees=to, content=words) for index, (who, to, words) in enumerate(said))
 

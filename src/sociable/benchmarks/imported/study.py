@@ -59,8 +59,18 @@ class ImportedStudy(Study[Conversation, Episode], Rated[Episode]):
         # Two models are compared on the same tasks: what they said is not part of the data.
         self.digests = {"dataset": _digest_tasks(loaded.items)}
         self.metrics = Metrics(
-            Metric("turns", "turns", "turns of whoever is tested, of those that speak to somebody", value=_count_turns, aggregate=mean, unit="turns", high=None),
-            Metric("words", "words", "words of these turns, on average", value=_count_words, aggregate=mean, unit="words", high=None),
+            Metric(
+                "turns",
+                "turns",
+                "turns of whoever is tested, of those that speak to somebody",
+                value=_count_turns,
+                aggregate=mean,
+                unit="turns",
+                high=None,
+            ),
+            Metric(
+                "words", "words", "words of these turns, on average", value=_count_words, aggregate=mean, unit="words", high=None
+            ),
             *(
                 Metric(
                     f"{REPORTED}{name}",

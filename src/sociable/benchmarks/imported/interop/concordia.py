@@ -1,7 +1,7 @@
-"""Logs of Concordia's simulations: the structured log (``content_store`` and ``entries``) and the raw one, a list of steps.
+"""Logs of Concordia's simulations: the structured one (``content_store`` and ``entries``) and the raw one, a list of steps.
 
-What an entity does stands as ``Value`` of its component ``__act__``. Its goal is what a component says whose name or key speaks of
-a goal. The layout names no models.
+What an entity does stands as ``Value`` of its component ``__act__``. Its goal is what a component says whose name or key speaks
+of a goal. The layout names no models.
 """
 
 from __future__ import annotations

@@ -109,9 +109,7 @@ def _make_conversation(simulation: _Simulation, task: _Task, info: _Info, place:
         return Refused(place, "no text of the agent, as in simulations by voice")
     domain = info.environment_info
     reward = {"reward": simulation.reward_info.reward} if simulation.reward_info else {}
-    agent = Person(
-        name=AGENT, model=info.agent_info.llm or "", goal=GOAL, knows=domain.policy, is_tested=True, reported=reward
-    )
+    agent = Person(name=AGENT, model=info.agent_info.llm or "", goal=GOAL, knows=domain.policy, is_tested=True, reported=reward)
     wants, knows = _read_scenario(task.user_scenario)
     customer = Person(name=CUSTOMER, model=info.user_info.llm or "", goal=wants, knows=knows)
     return Conversation(
