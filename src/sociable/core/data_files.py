@@ -30,7 +30,7 @@ class RawRecord:
 def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
     """Every record of a .json file (one or a list), a .jsonl file, or a folder of them, with its place.
 
-    Of a folder in which a data set was built its data set is read: other files there are how it came to be.
+    Of a folder in which a data set was built, or laid out for a hub, its data set is read: other files there are about it.
 
     Raises DataError or InputError naming file and line. With a list ``skipped`` bad lines are left out and their complaints
     appended to it; a .json file that cannot be parsed is an error even then.
@@ -54,7 +54,9 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
 
 
 def _find_built(folder: Path) -> list[Path]:
-    """The data set of a build; nothing where the folder is none. Raises InputError where it has none yet, or two."""
+    """The data set of a build or a layout; nothing where the folder is none. Raises InputError where it has none yet, or two."""
+    if (folder / "croissant.json").exists() and not (folder / "manifest.json").exists():
+        return [folder / "dataset.jsonl"]
     try:
         if json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("kind") != "build":
             return []
