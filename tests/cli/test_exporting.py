@@ -60,6 +60,7 @@ def test_runs_of_a_study_without_scores_are_left_out_and_named(capsys: pytest.Ca
     [
         (("one",), "Name a --format for the tables: parquet, csv, jsonl."),
         (("absent", "--format", "csv"), "absent is not a run folder"),
+        (("absent", "--format", "xlsx"), "There is no format 'xlsx'; there are: parquet, csv, jsonl."),
     ],
 )
 def test_what_cannot_be_exported_is_told_in_a_sentence(

@@ -11,7 +11,6 @@ from sociable import api
 from sociable.cli.options import declare_option
 from sociable.cli.output import say, tell_if_long
 from sociable.core.errors import InputError
-from sociable.core.tables import TableFormat
 
 _PATHS = "Run folders, studies, tournaments; without --format a run of stss and the id of an episode."
 
@@ -19,7 +18,7 @@ _PATHS = "Run folders, studies, tournaments; without --format a run of stss and 
 def export(
     paths: Annotated[list[str], typer.Argument(metavar="DIR...", help=_PATHS)],
     table_format: Annotated[
-        TableFormat | None, typer.Option("--format", help="Write the runs as tables: parquet needs the extra hub.")
+        str | None, declare_option("--format", "parquet|csv|jsonl", "Write the runs as tables; parquet needs the extra hub.")
     ] = None,
     out: Annotated[
         Path | None, declare_option("--out", "FOLDER", "The folder to write into; of tables by default export in the first DIR.")
@@ -29,8 +28,9 @@ def export(
     folders = [Path(path) for path in paths]
     if table_format is None:
         if len(paths) != 2 or out is None:
-            known = ", ".join(TableFormat)
-            raise InputError(f"Name a --format for the tables: {known}. An episode of a town: DIR EPISODE --out FOLDER.")
+            raise InputError(
+                "Name a --format for the tables: parquet, csv, jsonl. An episode of a town: DIR EPISODE --out FOLDER."
+            )
         losses = api.towns.write_export(folders[0], paths[1], out)
         say("\n".join([f"Exported: {out}", *losses]))
         return
