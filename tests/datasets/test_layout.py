@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from sociable.core.errors import InputError
 from sociable.engine.registry import find_benchmark
 
 
-@pytest.mark.parametrize("benchmark", ["hsii", "stss", "anteval-hidden", "agentsense-duels"])
+@pytest.mark.parametrize("benchmark", ["hsii", "stss", "anteval-hidden"])
 def test_bundled_data_are_read_back_as_they_were(benchmark: str, tmp_path: Path) -> None:
     files = datasets.lay_out(benchmark, tmp_path / "out")
     assert [file.name for file in files] == ["dataset.jsonl", "croissant.json", "README.md", "LICENSE"]
@@ -47,8 +48,14 @@ def test_a_benchmark_without_a_file_of_records_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_without_the_extra_a_name_on_the_hub_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(InputError, match=r"A data set on the hub \(hf://…\) needs an extra: pip install 'sociable\[hub\]'"):
+        datasets.lay_out("hsii", tmp_path / "out", "hf://someone/something")
+
+
 @pytest.mark.extra
-@pytest.mark.parametrize("benchmark", ["hsii", "anteval-hidden", "stss"])
+@pytest.mark.parametrize("benchmark", ["hsii", "stss"])
 def test_the_card_is_read_by_its_own_library_and_parquet_holds_all_records(benchmark: str, tmp_path: Path) -> None:
     croissant = pytest.importorskip("mlcroissant", reason="needs the extra sociable[hub]")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -57,11 +57,17 @@ def test_sotopia(made: dict[str, Any], goal: str, tmp_path: Path) -> None:
 
 def test_sotopia_refuses_games_and_silence(tmp_path: Path) -> None:
     silent = make_sotopia_log(messages=[make_sotopia_log()["messages"][0][:2]])
-    found = read("sotopia", write(tmp_path / "episodes.jsonl", silent, {"pk": "G", "model_mapping": {}, "turns": []}))
+    game = {"pk": "G", "model_mapping": {}, "turns": []}
+    found = read("sotopia", write(tmp_path / "episodes.jsonl", silent, game))
     assert [each.reason for each in found if isinstance(each, Refused)] == [
         "nobody said anything",
         "a log of SOTOPIA's games, whose players have roles and no goals of their own",
     ]
+    with pytest.raises(InputError, match=r"Nothing can be judged. Of 2 recordings: nobody said anything."):
+        choose([*found, *found[:1]][::2], None, ())
+    (tmp_path / "episodes.csv").touch()
+    with pytest.raises(InputError, match="Take the episodes as JSON Lines or JSON"):
+        read("sotopia", tmp_path / "episodes.csv")
 
 
 def test_tau2(tmp_path: Path) -> None:

@@ -101,6 +101,14 @@ def test_a_run_is_not_written_over_and_a_recording_is_asked_nothing(capsys: pyte
     assert not Path("other").exists()
 
 
+def test_without_a_rubric_judges_have_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    import_tau2("run")
+    assert sociable("judge", "run", "--judge", "python:judge.py:judge") == 2
+    assert "add --rubric sotopia" in capsys.readouterr().err
+    with pytest.raises(package.InputError, match="imported has no data of its own: sociable import FORMAT FILE"):
+        package.audit("imported")
+
+
 def test_the_folder_can_be_moved(tmp_path: Path) -> None:
     import_tau2("run")
     moved = Path("run").rename(tmp_path / "moved")

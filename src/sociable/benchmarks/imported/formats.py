@@ -63,7 +63,7 @@ def choose(found: Sequence[Conversation | Refused], model: str | None, participa
     """
     conversations = [each for each in found if isinstance(each, Conversation)]
     refused = [each for each in found if isinstance(each, Refused)]
-    model = model or _find_model(conversations, participants)
+    model = model or (_find_model(conversations, participants) if conversations else "")
     taken = []
     for each in conversations:
         seated = _seat(each, model, participants)

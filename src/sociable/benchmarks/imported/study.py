@@ -30,7 +30,7 @@ REPORTED = "reported_"
 class ImportedOptions(Record):
     """Where the conversations are from. ``sociable import`` fills it in."""
 
-    format: str = Field(description=f"the layout they were read from: {', '.join(FORMATS)}")
+    format: str = Field(default="", description=f"the layout they were read from: {', '.join(FORMATS)}")
     file: str = Field(default="", description="the name of the file or folder that they were read from")
 
 
@@ -45,6 +45,10 @@ class ImportedStudy(Study[Conversation, Episode], Rated[Episode]):
     episode_type = Episode
     cluster_field = "cluster"
     tested_options = frozenset({"file"})
+    unasked = {
+        **Study.unasked,
+        Role.JUDGE: "{benchmark} has no criteria of its own: add --rubric sotopia. Without a rubric",
+    }
 
     def __init__(self, options: StudyOptions[ImportedOptions]) -> None:
         super().__init__(options)

@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, make_turns
 from sociable.core.data_files import RawRecord, read_records, validate_record
-from sociable.core.errors import DataError
+from sociable.core.errors import DataError, InputError
 from sociable.judging.rubric import SOTOPIA
 
 REPORTED = {
@@ -46,7 +46,9 @@ class _Episode(BaseModel):
 
 
 def read_episodes(path: Path) -> Iterator[Conversation | Refused]:
-    """The episodes of a file or folder. Raises DataError for what is no episode of SOTOPIA's."""
+    """The episodes of a file or folder. Raises InputError and DataError."""
+    if path.suffix == ".csv":
+        raise InputError(f"{path}: SOTOPIA's CSV has neither models nor rewards. Take the episodes as JSON Lines or JSON.")
     for raw in read_records(path, None):
         if isinstance(raw.value, Mapping) and "model_mapping" in raw.value:
             yield Refused(raw.place, "a log of SOTOPIA's games, whose players have roles and no goals of their own")
