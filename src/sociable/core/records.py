@@ -129,9 +129,9 @@ def make_episode_id(scenario: str, repeat: int) -> str:
 
 
 def parse_episode_id(identifier: str) -> tuple[str, int]:
-    """(scenario, repeat) of an episode's id."""
+    """(scenario, repeat) of an episode's id; one that is of another form is taken for its scenario's."""
     scenario, _, repeat = identifier.rpartition("#")
-    return scenario, int(repeat)
+    return (scenario, int(repeat)) if repeat.isdecimal() else (identifier, 0)
 
 
 class Verdict(StrEnum):
