@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sociable.api.runs import run_settings
-from sociable.benchmarks.imported.formats import Chosen, choose, find_format
+from sociable.benchmarks.imported.formats import Chosen, choose, read_conversations
 from sociable.core.errors import InputError
 from sociable.core.run_folder import make_folder, write_atomically
 from sociable.engine.registry import RECORDED
@@ -40,7 +40,7 @@ def import_conversations(
     path, source = Path(out), Path(file)
     if (path / "manifest.json").exists():
         raise InputError(f"{path} holds a run already. Choose another --out.")
-    chosen = choose(list(find_format(format).read(source)), model, participants)
+    chosen = choose(read_conversations(format, source), model, participants)
     data = path / "inputs" / "dataset.jsonl"
     make_folder(data.parent)
     write_atomically(data, "".join(each.model_dump_json() + "\n" for each in chosen.conversations))

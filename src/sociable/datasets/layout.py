@@ -24,6 +24,7 @@ from sociable.engine.benchmark import Benchmark
 from sociable.engine.study import AnyStudy, Study
 
 BUNDLED_LICENCE = "CC-BY-4.0"
+_PACKAGE = Path(__file__).parents[1]
 _LOCAL_LINK = re.compile(r"\[([^\]]+)\]\((?!https?://)[^)]*\)")
 
 
@@ -36,7 +37,8 @@ def write_layout(
     """
     if study.origin is None:
         raise InputError(f"The data of {benchmark.name} are no file of records that --dataset could read back.")
-    is_bundled = study.source in (Study.source, "bundled")
+    # The data of another package's benchmark have a card and a licence of their own.
+    is_bundled = study.source in (Study.source, "bundled") and study.origin.is_relative_to(_PACKAGE)
     content = _write_records(benchmark, study, study.origin)
     licence = licence or (BUNDLED_LICENCE if is_bundled else LICENCE)
     made = datetime.now(UTC).date().isoformat()

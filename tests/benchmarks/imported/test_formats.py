@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sociable.benchmarks.imported.formats import FORMATS, Chosen, choose, find_format
+from sociable.benchmarks.imported.formats import FORMATS, Chosen, choose
+from sociable.benchmarks.imported.formats import read_conversations as read
 from sociable.benchmarks.imported.records import Conversation, Person, Refused
 from sociable.core.errors import DataError, InputError
 
@@ -20,10 +22,6 @@ from .layouts import (
     make_tau2,
     write,
 )
-
-
-def read(layout: str, path: Path) -> list[Conversation | Refused]:
-    return list(find_format(layout).read(path))
 
 
 def list_said(conversation: Conversation | Refused) -> list[tuple[str, tuple[str, ...], str]]:
@@ -128,6 +126,25 @@ def test_other_files_are_told_apart_in_a_sentence(layout: str, content: str, tmp
     with pytest.raises((DataError, InputError)) as error:
         choose(read(layout, tmp_path / "other.json"), "model-a", ())
     assert "\n" not in str(error.value)
+
+
+def test_what_is_no_number_is_no_score_and_a_nameless_person_is_told(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(json.dumps(make_tau2()).replace('"reward": 1.0', '"reward": NaN'))
+    found, *_ = read("tau2", tmp_path / "results.json")
+    assert find_person(found, "agent").reported == {}
+    nameless = json.dumps(make_sotopia_row(social_goals={})).replace("Omar Haddad", "")
+    (tmp_path / "episodes.jsonl").write_text(nameless)
+    with pytest.raises(DataError, match=r"episodes.jsonl: field 'name'"):
+        read("sotopia", tmp_path / "episodes.jsonl")
+
+
+def test_a_log_nested_without_end_is_told_in_a_sentence(tmp_path: Path) -> None:
+    depth = 450  # JSON of which Python still reads, in objects within lists
+    deep = '{"a": [' * depth + "1" + "]}" * depth
+    entry = f'{{"entity_name": "Tess", "deduplicated_data": {{"value": {{"__act__": {deep}}}}}}}'
+    (tmp_path / "deep.json").write_text(f'{{"content_store": {{}}, "entries": [{entry}]}}')
+    with pytest.raises(DataError, match=r"nested too deeply|not JSON"):
+        read("concordia", tmp_path / "deep.json")
 
 
 def choose_of(found: list[Conversation | Refused], model: str | None = None, *participants: str) -> Chosen:

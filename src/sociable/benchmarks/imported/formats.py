@@ -7,8 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from sociable.benchmarks.imported.interop import concordia, social_reasoning, sotopia, tau2
 from sociable.benchmarks.imported.records import Conversation, Refused, Reported
+from sociable.core.data_files import make_data_error
 from sociable.core.errors import InputError
 
 Read = Callable[[Path], Iterator[Conversation | Refused]]
@@ -39,6 +42,14 @@ def find_format(name: str) -> Format:
     if name not in FORMATS:
         raise InputError(f"There is no format '{name}'; there are: {', '.join(FORMATS)}.")
     return FORMATS[name]
+
+
+def read_conversations(layout: str, path: Path) -> list[Conversation | Refused]:
+    """All that a file or folder of this layout holds. Raises InputError and DataError."""
+    try:
+        return list(find_format(layout).read(path))
+    except ValidationError as error:
+        raise make_data_error(error, str(path)) from None
 
 
 @dataclass(frozen=True)

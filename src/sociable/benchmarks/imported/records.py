@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from math import isfinite
+from typing import Any, NamedTuple
 
 from sociable.core.data_files import Text
 from sociable.core.records import Record, Turn
@@ -61,6 +62,12 @@ class Reported(NamedTuple):
 def make_turns(said: Iterable[tuple[str, tuple[str, ...], str]]) -> tuple[Turn, ...]:
     """The turns of (speaker, addressees, words)."""
     return tuple(Turn(index=index, speaker=who, addressees=to, content=words) for index, (who, to, words) in enumerate(said))
+
+
+def keep_scores(given: Mapping[str, Any], known: Collection[str]) -> dict[str, float]:
+    """The scores ``known`` that are numbers; a source may hold others, or none in the place of one."""
+    numbers = {name: float(value) for name, value in given.items() if name in known and isinstance(value, int | float)}
+    return {name: value for name, value in numbers.items() if isfinite(value)}
 
 
 def shorten(text: str) -> str:

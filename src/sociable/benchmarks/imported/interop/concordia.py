@@ -31,7 +31,11 @@ def read_logs(path: Path) -> Iterator[Conversation | Refused]:
     if not files:
         raise InputError(f"{path}: there is no .json file in this folder.")
     for file in files:
-        yield _make_conversation(file, _read_json(file))
+        log = _read_json(file)
+        try:
+            yield _make_conversation(file, log)
+        except RecursionError:
+            raise DataError(str(file), "", "nested too deeply for a log") from None
 
 
 def _read_json(file: Path) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, make_turns, shorten
+from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, keep_scores, make_turns, shorten
 from sociable.core.data_files import read_records, validate_record
 from sociable.core.errors import InputError
 
@@ -82,7 +82,7 @@ def _make_conversation(result: _Result, config: Mapping[str, Any], place: str) -
     if not said:
         return Refused(place, "nobody said anything")
     tested = _TESTED[kind][0]
-    scores = {name: float(value) for name in REPORTED if (value := getattr(result, name)) is not None}
+    scores = keep_scores(result.model_dump(), REPORTED)
     people = [
         Person(
             name=names[role],

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, make_turns
+from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, keep_scores, make_turns
 from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.judging.rubric import SOTOPIA
@@ -114,6 +114,7 @@ def _read_rewards(rewards: list[Any], place: int) -> dict[str, float]:
     """The scores of one agent: ``[overall, {dimension: score}]``; a number alone is the overall."""
     given = rewards[place] if place < len(rewards) else None
     parts = given[1] if isinstance(given, list) and len(given) == 2 and isinstance(given[1], Mapping) else {}
-    overall = given if isinstance(given, int | float) else None
-    found = {_NAMES.get(name, name): value for name, value in parts.items()} | ({"overall_score": overall} if overall else {})
-    return {name: float(value) for name, value in found.items() if name in REPORTED and isinstance(value, int | float)}
+    found: dict[str, Any] = {_NAMES.get(name, name): value for name, value in parts.items()}
+    if isinstance(given, int | float):
+        found["overall_score"] = given
+    return keep_scores(found, REPORTED)

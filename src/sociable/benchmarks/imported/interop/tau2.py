@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, make_turns, shorten
+from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, keep_scores, make_turns, shorten
 from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 
@@ -108,7 +108,7 @@ def _make_conversation(simulation: _Simulation, task: _Task, info: _Info, place:
     if not any(who == AGENT for who, _, _ in said):
         return Refused(place, "no text of the agent, as in simulations by voice")
     domain = info.environment_info
-    reward = {"reward": simulation.reward_info.reward} if simulation.reward_info else {}
+    reward = keep_scores(simulation.reward_info.model_dump() if simulation.reward_info else {}, REPORTED)
     agent = Person(name=AGENT, model=info.agent_info.llm or "", goal=GOAL, knows=domain.policy, is_tested=True, reported=reward)
     wants, knows = _read_scenario(task.user_scenario)
     customer = Person(name=CUSTOMER, model=info.user_info.llm or "", goal=wants, knows=knows)
