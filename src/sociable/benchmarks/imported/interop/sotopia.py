@@ -113,7 +113,7 @@ def _read_act(text: str) -> tuple[tuple[str, ...], str]:
 def _read_rewards(rewards: list[Any], place: int) -> dict[str, float]:
     """The scores of one agent: ``[overall, {dimension: score}]``; a number alone is the overall."""
     given = rewards[place] if place < len(rewards) else None
-    parts = given[1] if isinstance(given, list) and len(given) == 2 and isinstance(given[1], Mapping) else {}
+    parts: Mapping[str, Any] = given[1] if isinstance(given, list) and len(given) == 2 and isinstance(given[1], Mapping) else {}
     found: dict[str, Any] = {_NAMES.get(name, name): value for name, value in parts.items()}
     if isinstance(given, int | float):
         found["overall_score"] = given
