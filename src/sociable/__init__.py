@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sociable.api.datasets import audit, construct, describe, review
     from sociable.api.demonstration import demo
     from sociable.api.estimation import estimate
+    from sociable.api.exporting import export
+    from sociable.api.importing import import_conversations
     from sociable.api.judges import audit_judges
     from sociable.api.leaderboard import leaderboard
     from sociable.api.power import plan_power
@@ -37,6 +39,8 @@ _MODULES = {
     "api.datasets": ("audit", "construct", "describe", "review"),
     "api.demonstration": ("demo",),
     "api.estimation": ("estimate",),
+    "api.exporting": ("export",),
+    "api.importing": ("import_conversations",),
     "api.judges": ("audit_judges",),
     "api.leaderboard": ("leaderboard",),
     "api.power": ("plan_power",),
@@ -72,7 +76,20 @@ __all__ += [
     "Value",
 ]
 __all__ += ["audit", "audit_judges", "construct", "describe", "review"]
-__all__ += ["compare", "demo", "duel", "estimate", "judge", "leaderboard", "load_result", "load_study", "plan_power", "report"]
+__all__ += [
+    "compare",
+    "demo",
+    "duel",
+    "estimate",
+    "export",
+    "import_conversations",
+    "judge",
+    "leaderboard",
+    "load_result",
+    "load_study",
+    "plan_power",
+    "report",
+]
 __all__ += ["resume", "run", "score", "study"]
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from sociable.core.records import Episode, Estimate, Turn, Usage, make_episode_id
+from sociable.core.records import Episode, Estimate, Turn, Usage, make_episode_id, parse_episode_id
 from sociable.core.view import MISSING, format_figure, format_with_interval
 
 
@@ -48,3 +48,8 @@ def test_figures() -> None:
     assert format_figure(0.73249, 2) == "0.73"
     assert format_with_interval(0.7321, 0.6149, 0.83) == "0.732 [0.61, 0.83]"
     assert format_with_interval(0.7321, None, None) == "0.732"
+
+
+@pytest.mark.parametrize(("identifier", "parts"), [("a#b#12", ("a#b", 12)), ("own", ("own", 0)), ("own#x", ("own#x", 0))])
+def test_an_episodes_id_is_its_scenario_and_its_repeat(identifier: str, parts: tuple[str, int]) -> None:
+    assert parse_episode_id(identifier) == parts

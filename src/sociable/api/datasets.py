@@ -20,10 +20,12 @@ from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
 from sociable.datasets.card import make_build_document, write_cards
+from sociable.datasets.layout import write_layout
 from sociable.datasets.recipe import Recipe, RecipeOptions, find_recipe, load_recipes
 from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
+from sociable.engine.hub import find_data
 from sociable.engine.opening import Watch, build_seats, find_prices, make_study_options
 from sociable.engine.registry import find_benchmark
 from sociable.engine.result import RunResult
@@ -139,7 +141,7 @@ def audit(
     ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: the document
     then says how like these texts the scenes are, and how like them the dialogues of the run ``dialogues`` are.
     """
-    study = find_benchmark(benchmark).open(options, dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid)
+    study = find_benchmark(benchmark).open(options, dataset=find_data(dataset), skip_invalid=skip_invalid)
     if dialogues and not sources:
         raise InputError("--dialogues needs at least one --source to be compared with.")
     beside = []
@@ -197,10 +199,28 @@ def describe(
     out: str | Path | None = None,
 ) -> Document:
     """Describes a dataset: sizes, topics, clusters. ``out`` is a file for it as HTML, with its figures."""
-    study = find_benchmark(benchmark).open(dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid)
+    study = find_benchmark(benchmark).open(dataset=find_data(dataset), skip_invalid=skip_invalid)
     if not isinstance(study, Described):
         raise InputError(f"{benchmark} has no description of its data; `sociable show {benchmark}` lists its cases.")
     return write_document(study.describe(features), out)
+
+
+def lay_out(
+    benchmark: str,
+    out: str | Path,
+    dataset: str | Path | None = None,
+    *,
+    skip_invalid: bool = False,
+    licence: str | None = None,
+    parquet: bool = False,
+) -> list[Path]:
+    """Writes a benchmark's data, bundled or your own, as a Hugging Face data set into the folder ``out``. Returns its files.
+
+    ``--dataset hf://OWNER/NAME@REVISION`` reads it once it is on the hub. Raises InputError, and StorageFailure.
+    """
+    found = find_benchmark(benchmark)
+    study = found.open(dataset=find_data(dataset), skip_invalid=skip_invalid)
+    return write_layout(found, study, Path(out), licence, parquet=parquet)
 
 
 LABEL_TOKENS = 1024

@@ -1,4 +1,4 @@
-"""``audit``, ``label`` and ``describe``: what is in a dataset, and what is wrong with it."""
+"""``audit``, ``label``, ``describe`` and ``dataset``: what is in a dataset, what is wrong with it, and how it is handed on."""
 
 from __future__ import annotations
 
@@ -63,3 +63,21 @@ def describe(
     with tell_if_long("Looking for clusters"):
         found = api.datasets.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out)
     print_whole(found, out)
+
+
+def dataset(
+    benchmark: shared.BenchmarkOrBuild,
+    out: Annotated[Path, shared.declare_option("--out", "FOLDER", "The folder to write into.")],
+    dataset: shared.DatasetPath = None,
+    skip_invalid: shared.SkipInvalid = None,
+    licence: Annotated[
+        str | None, shared.declare_option("--licence", "TEXT", "The licence, where the data are your own.")
+    ] = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write parquet too (extra sociable[hub]).")] = False,
+) -> None:
+    """Write a benchmark's data as a Hugging Face data set, with a Croissant card."""
+    benchmark, dataset = shared.split_benchmark_and_data(benchmark, dataset)
+    with tell_if_long("Reading the data"):
+        files = api.datasets.lay_out(benchmark, out, dataset, skip_invalid=bool(skip_invalid), licence=licence, parquet=parquet)
+    for file in files:
+        say(str(file))

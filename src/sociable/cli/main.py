@@ -12,6 +12,8 @@ import sociable
 from sociable.cli import construct, datasets, judging, logs, planning, reporting, running, towns, watching
 from sociable.cli.benchmarks import Purpose, make_benchmark_group
 from sociable.cli.demo import demo
+from sociable.cli.exporting import export
+from sociable.cli.importing import import_
 from sociable.cli.leaderboard import leaderboard
 from sociable.cli.new import new_app
 from sociable.cli.output import complain, say
@@ -55,9 +57,11 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "audit-judge": judging.audit_judge,
     "label": datasets.label,
     "describe": datasets.describe,
+    "dataset": datasets.dataset,
     "show": show,
     "replay": towns.replay,
-    "export": towns.export,
+    "export": export,
+    "import": import_,
     "fork": towns.fork,
     "interview": towns.interview,
     "map": towns.draw_map,

@@ -76,7 +76,10 @@ ReferenceFile = Annotated[
 ]
 Config = Annotated[Path | None, declare_option("--config", "FILE", "TOML file with settings, roles, prices and options.")]
 Changes = Annotated[Path | None, declare_option("--config", "FILE", "TOML file with roles and prices that change.")]
-DatasetPath = Annotated[str | None, declare_option("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
+DatasetPath = Annotated[
+    str | None,
+    declare_option("--dataset", "PATH", "Your own data: .json, .jsonl, a folder of them, or hf://OWNER/NAME@REVISION."),
+]
 SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
 Limit = Annotated[
     int | None, declare_option("--limit", "N", "The number to take: whole dialogues, templates of scenes, tasks of stss.")

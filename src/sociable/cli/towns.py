@@ -1,4 +1,4 @@
-"""The commands for runs of a town: watch an episode, live it again, ask a resident, export it, freeze conversations."""
+"""The commands for runs of a town: watch an episode, live it again, ask a resident, draw a map."""
 
 from __future__ import annotations
 
@@ -22,12 +22,6 @@ def replay(
 ) -> None:
     """Write one HTML file in which an episode of stss can be watched."""
     say(f"Replay: {api.towns.write_replay(folder, episode, out)}")
-
-
-def export(folder: RunPath, episode: Episode, out: Annotated[Path, declare_option("--out", "FOLDER", "A new folder.")]) -> None:
-    """Write an episode of stss in Smallville's movement layout, for its own viewer."""
-    losses = api.towns.write_export(folder, episode, out)
-    say("\n".join([f"Exported: {out}", *losses]))
 
 
 def draw_map(

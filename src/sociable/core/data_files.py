@@ -30,7 +30,7 @@ class RawRecord:
 def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
     """Every record of a .json file (one or a list), a .jsonl file, or a folder of them, with its place.
 
-    Of a folder in which a data set was built its data set is read: other files there are how it came to be.
+    Of a folder in which a data set was built, or laid out for a hub, its data set is read: other files there are about it.
 
     Raises DataError or InputError naming file and line. With a list ``skipped`` bad lines are left out and their complaints
     appended to it; a .json file that cannot be parsed is an error even then.
@@ -54,7 +54,9 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
 
 
 def _find_built(folder: Path) -> list[Path]:
-    """The data set of a build; nothing where the folder is none. Raises InputError where it has none yet, or two."""
+    """The data set of a build or a layout; nothing where the folder is none. Raises InputError where it has none yet, or two."""
+    if (folder / "croissant.json").exists() and not (folder / "manifest.json").exists():
+        return [folder / "dataset.jsonl"]
     try:
         if json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("kind") != "build":
             return []
@@ -147,6 +149,8 @@ class Loaded(Generic[T]):
     skipped: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Peculiarities of records that were taken."""
+    origin: Path | None = None
+    """The file or folder that the records were read from; None: they were not read from one."""
 
     @property
     def notes(self) -> list[str]:
@@ -205,7 +209,7 @@ def load_items(
         left = f" {len(skipped)} bad records were left out; the first: {skipped[0]}" if skipped else ""
         raise InputError(f"{source}: nothing in it. Expected {expected}.{left}")
     digest = hashlib.sha256("\n".join(item.model_dump_json() for item in items).encode("utf-8", "replace"))
-    return Loaded(tuple(items), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))
+    return Loaded(tuple(items), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped), origin=source)
 
 
 def load_records(kind: type[T], path: Path | None, bundled: Path, *, skip_invalid: bool, expected: str) -> Loaded[T]:

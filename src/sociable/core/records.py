@@ -7,7 +7,7 @@ makes is checked by its types.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -107,6 +107,10 @@ class Episode(Record):
     usage: dict[str, Usage] = Field(default_factory=dict)
     """The usage of calls, by role."""
 
+    def list_turns(self) -> Iterable[Turn]:
+        """All that was said, in order, wherever a benchmark keeps it."""
+        return self.turns
+
     def make_score(self, metric: str, value: float | None, outcome: Outcome, reason: str = "") -> Score:
         """One metric's value for this episode."""
         return Score(
@@ -122,6 +126,12 @@ class Episode(Record):
 
 def make_episode_id(scenario: str, repeat: int) -> str:
     return f"{scenario}#{repeat}"
+
+
+def parse_episode_id(identifier: str) -> tuple[str, int]:
+    """(scenario, repeat) of an episode's id; one that is of another form is taken for its scenario's."""
+    scenario, _, repeat = identifier.rpartition("#")
+    return (scenario, int(repeat)) if repeat.isdecimal() else (identifier, 0)
 
 
 class Verdict(StrEnum):

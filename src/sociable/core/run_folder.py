@@ -149,8 +149,10 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
     def keep_input(self, name: str, source: Path) -> str | None:
         """A copy of a file or folder that the run reads, as a path inside this folder; None where it is too large to keep.
 
-        Raises StorageFailure.
+        What lies in this folder already stays as it is. Raises StorageFailure.
         """
+        if source.is_relative_to(self.path.resolve()):
+            return source.relative_to(self.path.resolve()).as_posix()
         files = [source] if source.is_file() else [path for path in source.rglob("*") if path.is_file()]
         if sum(file.stat().st_size for file in files) > LARGEST_INPUT_BYTES:
             return None

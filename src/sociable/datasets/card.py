@@ -95,8 +95,7 @@ def write_cards(path: Path, manifest: Mapping[str, Any], data: str = DATASET, re
     except OSError as error:
         raise RunFolderError(f"{file} cannot be read: {error}. Finish the build first.") from None
     name = f"{manifest['benchmark']}-{manifest['recipe']}"
-    croissant = _make_croissant(name, manifest, data, content)
-    write_atomically(path / CROISSANT, json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
+    write_croissant(path / data, content, _describe_build(name, manifest, content))
     write_atomically(path / README, _make_readme(name, manifest, path, data, len(content.splitlines()), reviewed))
 
 
@@ -106,11 +105,27 @@ def _find_writer(manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return writer if writer and any(stage["asks"] for stage in manifest["stages"]) else None
 
 
-def _make_croissant(name: str, manifest: Mapping[str, Any], data: str, content: bytes) -> dict[str, Any]:
-    lines = content.splitlines()
-    fields = [field for key, value in json.loads(lines[0] if lines else "{}").items() for field in _make_fields(data, key, value)]
+def _describe_build(name: str, manifest: Mapping[str, Any], content: bytes) -> dict[str, Any]:
     writer = _find_writer(manifest)
     by = f"written by {writer['model']}" if writer else "no model wrote anything"
+    records = len(content.splitlines())
+    return {
+        "name": name,
+        "description": f"{records} records for {manifest['benchmark']}, built out of {manifest['recipe']} by sociable; {by}.",
+        "license": manifest["licence"],
+        "version": manifest["version"],
+        "datePublished": manifest["created"][:10],
+        "citeAs": f"{name}, made with sociable {manifest['packages']['sociable']}, {manifest['created'][:10]}",
+    }
+
+
+def write_croissant(path: Path, content: bytes, described: Mapping[str, Any]) -> None:
+    """Writes ``croissant.json`` beside the JSON Lines ``path``, which hold ``content``.
+
+    ``described``: what schema.org says of a data set, such as name, description, licence.
+    """
+    lines, data = content.splitlines(), path.name
+    fields = [field for key, value in json.loads(lines[0] if lines else "{}").items() for field in _make_fields(data, key, value)]
     file = {
         "@type": "cr:FileObject",
         "@id": data,
@@ -119,21 +134,17 @@ def _make_croissant(name: str, manifest: Mapping[str, Any], data: str, content: 
         "encodingFormat": "application/jsonlines",
         "sha256": hashlib.sha256(content).hexdigest(),
     }
-    return {
+    croissant = {
         "@context": json.loads((_TEMPLATES / "croissant_context.json").read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": name,
-        "description": f"{len(lines)} records for {manifest['benchmark']}, built out of {manifest['recipe']} by sociable; {by}.",
-        "license": manifest["licence"],
         "url": data,
-        "version": manifest["version"],
-        "datePublished": manifest["created"][:10],
         "creator": {"@type": "sc:Organization", "name": "made with sociable"},
-        "citeAs": f"{name}, made with sociable {manifest['packages']['sociable']}, {manifest['created'][:10]}",
+        **described,
         "distribution": [file],
         "recordSet": [{"@type": "cr:RecordSet", "@id": "records", "name": "records", "field": fields}] if fields else [],
     }
+    write_atomically(path.with_name(CROISSANT), json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
 
 
 def _make_fields(data: str, key: str, value: Any) -> Iterator[dict[str, Any]]:
@@ -153,7 +164,8 @@ def _make_parts(data: str, key: str, parts: Mapping[str, Any], path: str) -> Ite
     for name, part in parts.items():
         several = isinstance(part, list) and bool(part)
         one = part[0] if several else part
-        if type(one) in _TYPES:
+        # A key that is no name of a field, a person's for instance, is part of the data.
+        if type(one) in _TYPES and name.isidentifier():
             field = _make_field(data, f"{key}/{name}", key, one)
             field["source"]["transform"] = {"jsonPath": f"{path}{name}"}
             yield field | ({"repeated": True} if several else {})
@@ -173,12 +185,7 @@ def _make_readme(name: str, manifest: Mapping[str, Any], path: Path, data: str, 
     from jinja2 import Environment, StrictUndefined
 
     licence = str(manifest["licence"])
-    word = "-".join(licence.lower().split())
-    front = {
-        **({"license": word} if word in LICENCES else {"license": "other", "license_name": licence}),
-        "size_categories": [next((word for limit, word in SIZES if records < limit), "n>10M")],
-        "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": data}]}],
-    }
+    front = make_front_matter(licence, records, data)
     writer = _find_writer(manifest)
     facts = {
         "records": str(records),
@@ -205,6 +212,16 @@ def _make_readme(name: str, manifest: Mapping[str, Any], path: Path, data: str, 
         writer=writer,
         audit=manifest["audit"].format(data=data),
     )
+
+
+def make_front_matter(licence: str, records: int, data: str) -> dict[str, Any]:
+    """The hub's front matter of a README about the file ``data``."""
+    word = "-".join(licence.lower().split())
+    return {
+        **({"license": word} if word in LICENCES else {"license": "other", "license_name": licence}),
+        "size_categories": [next((word for limit, word in SIZES if records < limit), "n>10M")],
+        "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": data}]}],
+    }
 
 
 def _make_cell(text: str) -> str:

@@ -24,6 +24,7 @@ from sociable.core.form import PERSON, PeopleAt
 from sociable.core.run_folder import RunFolder
 from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import Benchmark
+from sociable.engine.hub import find_data, pin
 from sociable.engine.phases import Progress
 from sociable.engine.pool import ModelKey, Pool, take_any_place
 from sociable.engine.ratings import find_rubric
@@ -151,7 +152,7 @@ def keep_inputs(folder: RunFolder, opened: OpenStudy) -> dict[str, str]:
 
 def _list_inputs(settings: RunSettings, study: AnyStudy) -> dict[str, Path]:
     """The user's own files that the scenarios and prompts of a run are made of, by the name of the setting."""
-    given = {"dataset": settings.dataset, "prompts": settings.prompts}
+    given = {"dataset": find_data(settings.dataset), "prompts": settings.prompts}
     given |= {name: settings.options.get(name) for name in study.input_options}
     return {name: Path(path) for name, path in given.items() if path and Path(path).exists()}
 
@@ -197,9 +198,12 @@ def describe_roles(settings: RunSettings) -> dict[str, Any]:
 
 
 def make_paths_absolute(settings: RunSettings) -> RunSettings:
-    """``settings`` whose paths are absolute, so that a run can be resumed and reported from anywhere."""
+    """``settings`` whose paths are absolute, so that a run can be resumed and reported from anywhere.
+
+    A data set on the hub is named with its commit, so that it stays the same. Raises InputError where that cannot be found out.
+    """
     paths = {name: getattr(settings, name) for name in ("dataset", "prompts", "reference_file")}
-    return settings.model_copy(update={name: str(Path(path).resolve()) for name, path in paths.items() if path})
+    return settings.model_copy(update={name: pin(path) for name, path in paths.items() if path})
 
 
 def reopen_study(
@@ -346,7 +350,7 @@ def make_study_options(settings: RunSettings) -> dict[str, Any]:
         "values": settings.options,
         "filled": frozenset(filled),
         "by_rule": frozenset(role for role, name in models if name.startswith("reference/")),
-        "dataset": Path(settings.dataset) if settings.dataset else None,
+        "dataset": find_data(settings.dataset),
         "skip_invalid": settings.skip_invalid,
         "prompts": Path(settings.prompts) if settings.prompts else None,
         "limit": settings.limit,

@@ -44,6 +44,10 @@ _BENCHMARKS = {
     "stss-conversations": "sociable.benchmarks.stss.conversations.benchmark",
 }
 """The recipes' modules. They are imported when asked for, so that the command line starts at once."""
+_UNLISTED = {"imported": "sociable.benchmarks.imported.benchmark"}
+"""Benchmarks on which nobody can be tested; their runs are made in another way."""
+RECORDED = "recorded/"
+"""What the name of a model begins with that spoke in conversations of such a run, and is asked nothing."""
 
 
 def list_benchmark_names() -> list[str]:
@@ -52,8 +56,8 @@ def list_benchmark_names() -> list[str]:
 
 def find_benchmark(name: str) -> Benchmark:
     """The benchmark of this name. Raises InputError naming those there are."""
-    if name in _BENCHMARKS:
-        found = import_module(_BENCHMARKS[name]).BENCHMARK
+    if module := {**_BENCHMARKS, **_UNLISTED}.get(name):
+        found = import_module(module).BENCHMARK
     else:
         points = metadata.entry_points(group="sociable.benchmarks", name=name)
         if not points:
@@ -73,6 +77,10 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
     if role is Role.JUDGE and "rule" in agents:
         # Where a rule can judge, so can the rule with a defect.
         agents, graded = REFERENCE_JUDGES, REFERENCE_JUDGES
+    if name.startswith(RECORDED):
+        if benchmark.name not in _UNLISTED:
+            raise InputError(f"'{name}' spoke in conversations that were imported, and cannot be asked: name a model.")
+        return Seat(role, name, AbsentModel(name), own.sampling)
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")
         if agent not in agents and agent.partition("@")[0] not in agents:

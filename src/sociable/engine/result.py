@@ -14,6 +14,7 @@ from typing_extensions import TypeVar
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Episode, Estimate, Judgment, Record, Score
 from sociable.core.run_folder import RecordFile
+from sociable.engine.frames import make_frame
 from sociable.engine.seats import Seats
 from sociable.engine.study import AnyStudy, Judged, MeasuredByRule, Referenced
 from sociable.judging.rubric import RubricJudgment
@@ -78,13 +79,12 @@ class RunResult(Generic[St]):
         """The estimate of this name, or None if the run has none."""
         return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
 
-    def frame(self) -> pd.DataFrame:
-        """The scores as a pandas data frame, one row per episode and metric; ``value`` is NaN where there is none."""
-        import pandas as pd
+    def frame(self, table: str = "scores") -> pd.DataFrame:
+        """A table of the run as a pandas data frame: scores, estimates, episodes, turns, judgments, calls or runs.
 
-        columns = list(Score.model_fields)
-        rows = [[getattr(score, name) for name in columns] for score in self.scores]
-        return pd.DataFrame(rows, columns=columns).assign(model=self.label).astype({"value": float, "outcome": str})
+        Columns are those of ``sociable export``; what may be missing is NaN, NA or None. Raises InputError for another name.
+        """
+        return make_frame(self, table)
 
     def episodes(self) -> Iterator[Any]:
         """The episodes, of the study's own type, read one at a time."""

@@ -84,6 +84,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """The origin of the data, in a few words."""
     notes: Sequence[str] = ()
     """Notes on the data that the user should know: records left out, say."""
+    origin: Path | None = None
+    """The file or folder of records that the data set was read from; None: it is no such file."""
     data: str = ""
     """A name for the data, in a few words, where "bundled" or "the user's own" does not say it."""
     input_options: ClassVar[tuple[str, ...]] = ()
@@ -120,7 +122,7 @@ class Study(ABC, Generic[S, E, R, M]):
         further notes on the data.
         """
         self.scenarios = {scenario.id: scenario for scenario in scenarios}
-        self.source, self.notes = loaded.source, [*loaded.notes, *remarks]
+        self.source, self.notes, self.origin = loaded.source, [*loaded.notes, *remarks], loaded.origin
         self.digests = {"dataset": loaded.digest, **{name: other.digest for name, other in others.items()}}
         self.judge_prompts = digest_judge_prompts(other for other in others.values() if isinstance(other, Prompts))
 

@@ -195,6 +195,17 @@ class Journal(AbstractContextManager["Journal"]):
         """``count`` calls made for one episode, in the order in which their replies came, from the ``first``, counted from 0."""
         yield from self._read_calls("WHERE item = ? ORDER BY rowid LIMIT ? OFFSET ?", item, count, first)
 
+    def stream(self, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """These columns of all calls, in the order in which their replies came, read one at a time.
+
+        A column that an older journal lacks is None. Raises RunFolderError.
+        """
+        chosen = ", ".join(name if name in self._columns else "NULL" for name in columns)
+        try:
+            yield from self._reader.execute(f"SELECT {chosen} FROM calls ORDER BY rowid")  # noqa: S608 - columns are our own
+        except sqlite3.DatabaseError as error:
+            raise _make_unreadable_error(self.path, error) from None
+
     def _select(self, query: str, *values: object) -> list[Any]:
         try:
             return self._reader.execute(query, values).fetchall()

@@ -102,6 +102,8 @@ class Inputs:
     remarks: Sequence[str]
     """All that importers noticed; ``notes`` has the first of them."""
     source: str
+    origin: Path | None = None
+    """The file of the templates, where one was read that says nothing but them."""
 
 
 def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, seed: int, limit: int | None) -> Inputs:
@@ -131,6 +133,7 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         people_digest = loaded_people.digest
         notes += loaded_people.notes
     templates: Sequence[TaskTemplate] = ()
+    origin: Path | None = None
     if dataset is not None and is_authors_tasks(dataset):
         if options.level > 1:
             raise InputError(f"level: the authors' tasks in {dataset} have level 1 only; leave it out.")
@@ -153,7 +156,7 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         }
     else:
         loaded = load_templates(dataset, town, people)
-        templates, source, digest = loaded.items, loaded.source, loaded.digest
+        templates, source, digest, origin = loaded.items, loaded.source, loaded.digest, loaded.origin
         known = [template.id for template in templates]
         wanted = [template for template in templates if not options.tasks or template.id in options.tasks]
         tasks = {template.id: draw_task(template, people, town, clock, seed) for template in wanted}
@@ -163,7 +166,7 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
     digests = {"dataset": digest, "residents": people_digest, "town": town.digest}
     ids, types = attrgetter("id"), attrgetter("type")
     chosen = select_clusters(list(tasks.values()), limit, seed, cluster=ids, group=types, by_name=False)
-    return Inputs(town, people, {task.id: task for task in chosen}, templates, digests, notes, remarks, source)
+    return Inputs(town, people, {task.id: task for task in chosen}, templates, digests, notes, remarks, source, origin)
 
 
 @lru_cache(maxsize=4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Self
@@ -9,9 +10,16 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from sociable.benchmarks.stss.task import LAST_MINUTE, Signs, Task
-from sociable.core.records import Episode, Record
+from sociable.core.records import Episode, Record, Turn
 from sociable.town.clock import format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Talked
+
+
+class TownTurn(Turn):
+    """A line of a conversation in the town."""
+
+    minute: int
+    """The minute of the episode in which the conversation began."""
 
 
 class StssEpisode(Episode):
@@ -26,6 +34,16 @@ class StssEpisode(Episode):
     events: tuple[AnyEvent, ...] = ()
     played_by: dict[str, str] = {}
     """The model or reference agent that plays each resident."""
+
+    def list_turns(self) -> Iterator[TownTurn]:
+        """The lines of all conversations, in the order in which these were begun."""
+        talks = (event for event in self.events if isinstance(event, Talked))
+        said = ((talk, line) for talk in talks for line in talk.lines)
+        for index, (talk, line) in enumerate(said):
+            other = talk.partner if line.speaker == talk.resident else talk.resident
+            yield TownTurn(
+                index=index, speaker=line.speaker, addressees=(other,), content=line.says, note=line.note, minute=talk.minute
+            )
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:

@@ -74,7 +74,7 @@ class StssStudy(
         self.scenarios = inputs.tasks
         types = {name: task.type for name, task in self.scenarios.items()}
         self.metrics = declare_metrics(types, has_obstacles=own.level > 1)
-        self.source = inputs.source
+        self.source, self.origin = inputs.source, inputs.origin
         self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
         self.judge_prompts = self.digests["judge prompts"] = load_judge_prompts().digest
         alone = [] if Role.PARTNER in options.filled else [ALONE]

@@ -49,7 +49,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
         check_minds(own.agent, own.background_agent, embeddings=own.embeddings)
         town = load_town(own.town)
         loaded, clock = load_scenes(options.dataset, town, skip_invalid=options.skip_invalid)
-        self.source = loaded.source
+        self.source, self.origin = loaded.source, loaded.origin
         self.setting = Setting(town, clock, own, options.seed)
         self.evaluator = (
             AuthorsEvaluator(self.setting, templates)

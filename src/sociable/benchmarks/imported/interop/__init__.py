@@ -1,0 +1,1 @@
+"""What other tools write, as conversations: a module for each layout."""
