@@ -98,8 +98,8 @@ def study(
     """Plays what is missing of the study that a TOML file describes, in the folder ``out`` or ``runs/<name of the file>``.
 
     ``max_cost`` in US dollars is for all runs together, and goes before that of the file. ``cluster`` and ``workers`` are those
-    of ``run``: all runs share them. A run that cannot go on is told in the result's ``problems``. Raises InputError before anything is spent, and RunStopped when all ended early and can be
-    resumed.
+    of ``run``: all runs share them. A run that cannot go on is told in the result's ``problems``. Raises InputError before
+    anything is spent, and RunStopped when all ended early and can be resumed.
     """
     folder = find_folder(Path(file), Path(out) if out else None)
     write_study(folder, plan_study(Path(file), folder, max_cost=max_cost))

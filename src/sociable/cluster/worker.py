@@ -219,9 +219,8 @@ class Worker:
         self._load_functions(asked, settings, folder)
         opened = bind_study(settings, asked.build, self._models)
         here = {"version": opened.benchmark.version, **opened.study.digests}
-        if different := [
-            name for name, digest in {"version": asked.version, **asked.digests}.items() if here.get(name) != digest
-        ]:
+        there = {"version": asked.version, **asked.digests}
+        if different := [name for name in there if there[name] != here.get(name)]:
             raise InputError(
                 f"{settings.benchmark} has another {' and '.join(different)} here than where the run was begun. Install the same "
                 "sociable on every node, and give data of more than 64 MiB the same path on all of them."
