@@ -10,7 +10,7 @@ import itertools
 import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
@@ -274,6 +274,7 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         self._places: set[asyncio.Task[None]] = set()
         self._problem: SociableError | None = None
         self._changed = asyncio.Event()
+        self._suspects = asyncio.Lock()
 
     async def __aenter__(self) -> Crew:
         """Returns when workers are there. Raises InputError where one cannot be used, or none comes."""
@@ -374,10 +375,12 @@ class Crew(AbstractAsyncContextManager["Crew"]):
 
     async def work(self, run: str, work: str, *arguments: Any) -> Any:
         """The record of an item; that of a worker that is lost is given to another one. Raises what its work raises."""
-        for _ in range(MOST_LOST):
-            member = await self._find_free()
-            with suppress(WorkerLost):
-                return await member.work(run, work, arguments)
+        for lost in range(MOST_LOST):
+            # The last time one of such items is in work at once: one that ends its worker must not be the end of the others.
+            async with self._suspects if lost == MOST_LOST - 1 else nullcontext():
+                member = await self._find_free()
+                with suppress(WorkerLost):
+                    return await member.work(run, work, arguments)
         raise RunFailure(
             f"{MOST_LOST} workers were lost with it, the last on {member.node}: look there for what ended them, such as a lack "
             "of memory; then resume."
