@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.api import runs
+from sociable.api import pooled_runs, runs, studies
 from sociable.cluster import crew, worker
 from sociable.cluster.crew import WorkerLost
 from sociable.cluster.joining import Cluster
@@ -73,7 +73,8 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def join(cluster: str | None, workers: int | None) -> Iterator[Cluster | None]:
             yield Cluster(kind, workers or number) if cluster else None
 
-        monkeypatch.setattr(runs, "join_cluster", join)
+        for room in (runs, studies):
+            monkeypatch.setattr(room, "join_cluster", join)
 
     return use
 
@@ -176,3 +177,30 @@ def test_people_are_no_part_of_a_cluster(cluster: Any) -> None:
     cluster()
     with pytest.raises(InputError, match="leave --cluster out"):
         play("run", "human")
+
+
+def test_all_runs_of_a_study_share_the_workers_and_buy_each_call_once(
+    cluster: Any, start_chat_server: Callable[[float], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster()
+    monkeypatch.setattr(pooled_runs, "report", lambda _: None)
+    asked = {}
+    for out, where in (("alone", None), ("together", "here")):
+        server = start_chat_server(0.0)
+        Path("study.toml").write_text(f"""models = ["reference/heuristic", "openai-compatible/social:a", "openai-compatible/social:b"]
+benchmarks = ["hsii"]
+partner = "openai-compatible/social:p"
+judges = ["openai-compatible/social:j"]
+reference = "openai-compatible/social:r"
+base_url = "{server.url}"
+limit = 1
+""")
+        result = sociable.study("study.toml", out=out, cluster=where)
+        assert not result.problems
+        asked[out] = {request["digest"]: request["count"] for request in server.requests()["requests"]}
+    assert asked["together"] == asked["alone"]
+    for path in sorted(Path("alone").glob("*/scores.json")):
+        for name in ("references.jsonl", "episodes.jsonl", "judgments.jsonl", "scores.json"):
+            assert (Path("together") / path.parent.name / name).read_bytes() == (path.parent / name).read_bytes(), (path, name)
+    assert len(list(Path("together").glob("*/scores.json"))) == 3
+    assert all(each.items for each in Here.hired)
