@@ -161,6 +161,26 @@ def test_what_goes_wrong_on_a_worker_is_told_as_if_it_had_been_here(cluster: Any
     assert errors[0] == errors[1] == {"python:agent.py:reply raised KeyError: 'x'"}
 
 
+def test_a_function_that_needs_more_than_its_file_is_refused_before_anything_is_spent(cluster: Any) -> None:
+    cluster()
+    Path("agent.py").write_text("import no_such_module\ndef reply(messages):\n    return ''\n")
+    with pytest.raises(InputError, match=r"On the node .*no_such_module.*install what else it needs on every node"):
+        play("run", "python:agent.py:reply")
+
+
+def test_judges_and_raters_work_on_a_cluster_too(cluster: Any, chat_server: Any) -> None:
+    cluster()
+    model = f"openai-compatible/social@{chat_server.url}"
+    found = {}
+    for out, where in (("alone", None), ("together", "here")):
+        sociable.run("hsii", "reference/heuristic", out=out, limit=1, options={"stages": [1, 2, 3]})
+        sociable.judge(out, [model], cluster=where)
+        sociable.judge(out, [model], rubric="sotopia", cluster=where)
+        found[out] = [(Path(out) / name).read_text() for name in ("judgments.jsonl", "rubrics.jsonl", "scores.json")]
+    assert found["together"] == found["alone"]
+    assert sum(each.items for each in Here.hired) >= sum(text.count("\n") for text in found["together"][:2])
+
+
 def test_data_and_functions_of_ones_own_are_sent_along(cluster: Any, tmp_path: Path) -> None:
     cluster()
     bundled = Path(sociable.__file__).parent / "benchmarks" / "hsii" / "data" / "dialogues"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+import types
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -18,7 +21,10 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.core.errors import CostLimitReached, InputError
+from sociable.cluster.crew import Crew
+from sociable.cluster.on_ray import Hirer, connect
+from sociable.cluster.worker import Worker
+from sociable.core.errors import CostLimitReached, InputError, SociableError
 from sociable.models.limits import Price
 
 pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]  # Ray's files
@@ -176,3 +182,25 @@ def test_clusters_that_cannot_be_used_are_told_in_one_sentence(cluster: Any, mon
     assert "--workers" in run(workers=2)
     monkeypatch.setattr("sociable.cluster.crew.describe_packages", lambda: {"sociable": "9.9"})
     assert "install the same" in run(cluster="ray")
+
+
+def test_a_node_without_sociable_is_told_and_so_is_a_bug(cluster: Any) -> None:
+    """As if on the nodes a module of ours were missing, and a worker had a bug."""
+
+    class Broken(Worker):
+        async def describe(self) -> Any:
+            raise KeyError("planted")
+
+    async def begin(hirer: Hirer) -> None:
+        async with Crew(hirer, 1):
+            pass
+
+    absent = types.ModuleType("absent_module")
+    absent.Worker = type("Worker", (Worker,), {"__module__": "absent_module"})  # type: ignore[attr-defined]
+    with connect("ray", 1) as (ray, _), pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "absent_module", absent)
+        for kind, problem in ((absent.Worker, "install the same version of sociable"), (Broken, "KeyError: 'planted'")):
+            hirer = Hirer(ray)
+            hirer._actor = ray.remote(num_cpus=1)(kind)
+            with pytest.raises(SociableError, match=re.escape(problem)):
+                asyncio.run(begin(hirer))

@@ -176,16 +176,18 @@ def judge(
     max_cost: float | None = None,
     watch: Watch | None = None,
     people_at: PeopleAt = PeopleAt.TERMINAL,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> RunResult:
     """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder.
 
     With ``rubric`` (``sotopia``) the judges, by default those of the run, rate every participant that has a goal, and the
     panel stays as it is. The panel of an unfinished run cannot be changed. ``config`` is a TOML file with ``roles`` and
-    ``prices`` for the judges. A reference can be named only for a run that has none yet. Raises InputError before anything
-    in the folder is changed.
+    ``prices`` for the judges. A reference can be named only for a run that has none yet. ``cluster`` and ``workers`` are those
+    of ``run``. Raises InputError before anything in the folder is changed.
     """
     path = Path(folder)
-    with RunFolder.open(path) as locked:
+    with RunFolder.open(path) as locked, join_cluster(cluster, workers) as joined:
         before = read_settings(locked.read_manifest(), path)
         if (reference or reference_file) and (path / "references.jsonl").exists():
             raise InputError(
@@ -204,9 +206,10 @@ def judge(
             max_cost=max_cost,
             **read_roles_and_prices(before, config),
         )
-        opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
+        models = joined.stand_in(changed) if joined else None
+        opened = reopen_study(locked, changed, build=_FOR_JUDGING, models=models, references_adopted=not reference_file)
         locked.write_manifest(locked.read_manifest() | describe_roles(changed))
-        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch, people_at=people_at)
+        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch, people_at=people_at, cluster=joined)
 
 
 def _check_finished(folder: RunFolder) -> None:

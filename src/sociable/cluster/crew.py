@@ -279,12 +279,17 @@ class Crew(AbstractAsyncContextManager["Crew"]):
     async def __aenter__(self) -> Crew:
         """Returns when workers are there. Raises InputError where one cannot be used, or none comes."""
         self._places = {asyncio.create_task(self._keep_place()) for _ in range(self.size)}
+        for place in self._places:
+            place.add_done_callback(lambda _: self._changed.set())
         patience = SECONDS_TO_BEGIN
         try:
             while len(self._members) < self.size:
                 change = await self._wait_for_change(patience)
                 if self._problem:
                     raise self._problem
+                for place in self._places:
+                    if place.done():
+                        place.result()  # a bug, if it raises
                 if not change:
                     break
                 patience = SECONDS_FOR_OTHERS if self._members else patience

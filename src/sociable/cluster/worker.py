@@ -245,7 +245,10 @@ class Worker:
             file = folder / "functions" / Path(path).name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(asked.functions[path])
-            loaded = load_function(f"python:{file}:{function}")
+            try:
+                loaded = load_function(f"python:{file}:{function}")
+            except InputError as problem:
+                raise InputError(f"{problem}. A function is sent as its one file: install what else it needs on every node.") from None
             self._models[key] = FunctionModel(name, loaded, settings.max_connections or USUAL_AT_ONCE)
 
     async def deliver(self, messages: Sequence[ToWorker]) -> None:
