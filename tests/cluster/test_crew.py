@@ -127,7 +127,7 @@ def test_nodes_with_another_version_or_other_data_are_told_before_anything_is_sp
 
     class Edited(Here):
         async def open(self, specification: RunSpecification) -> str:
-            changed = {name: "0" for name in specification.digests}
+            changed = dict.fromkeys(specification.digests, "0")
             return await super().open(RunSpecification(**{**_fields(specification), "digests": changed}))
 
     cluster(Edited)
@@ -207,7 +207,9 @@ def test_all_runs_of_a_study_share_the_workers_and_buy_each_call_once(
     asked = {}
     for out, where in (("alone", None), ("together", "here")):
         server = start_chat_server(0.0)
-        Path("study.toml").write_text(f"""models = ["reference/heuristic", "openai-compatible/social:a", "openai-compatible/social:b"]
+        Path(
+            "study.toml"
+        ).write_text(f"""models = ["reference/heuristic", "openai-compatible/social:a", "openai-compatible/social:b"]
 benchmarks = ["hsii"]
 partner = "openai-compatible/social:p"
 judges = ["openai-compatible/social:j"]

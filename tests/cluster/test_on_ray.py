@@ -60,10 +60,13 @@ def list_calls(folder: str) -> list[tuple[Any, ...]]:
         return sorted(journal.execute("SELECT key, item, role, participant, model, request, reply, input_tokens FROM calls"))
 
 
-@pytest.mark.parametrize("benchmark, model, more", [
-    ("hsii", "reference/oracle@0.3", {"judges": ("reference/rule",), "options": {"stages": "1,2"}, "limit": 2}),
-    ("stss", "reference/heuristic", {"limit": 1}),
-])
+@pytest.mark.parametrize(
+    "benchmark, model, more",
+    [
+        ("hsii", "reference/oracle@0.3", {"judges": ("reference/rule",), "options": {"stages": "1,2"}, "limit": 2}),
+        ("stss", "reference/heuristic", {"limit": 1}),
+    ],
+)
 def test_reference_agents_do_the_same_on_a_cluster(cluster: Any, benchmark: str, model: str, more: dict[str, Any]) -> None:
     sociable.run(benchmark, model, out="alone", **more)
     sociable.run(benchmark, model, out="together", cluster="ray", **more)
@@ -119,7 +122,11 @@ def list_workers() -> list[int]:
     """The processes of workers on this machine."""
     import psutil
 
-    return [each.pid for each in psutil.process_iter() if "ray::Worker" in each.name() or "ray::Worker" in " ".join(each.cmdline()[:1])]
+    return [
+        each.pid
+        for each in psutil.process_iter()
+        if "ray::Worker" in each.name() or "ray::Worker" in " ".join(each.cmdline()[:1])
+    ]
 
 
 def test_the_driver_dies_and_the_run_goes_on_without_buying_anything_twice(

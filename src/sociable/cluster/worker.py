@@ -248,7 +248,9 @@ class Worker:
             try:
                 loaded = load_function(f"python:{file}:{function}")
             except InputError as problem:
-                raise InputError(f"{problem}. A function is sent as its one file: install what else it needs on every node.") from None
+                raise InputError(
+                    f"{problem}. A function is sent as its one file: install what else it needs on every node."
+                ) from None
             self._models[key] = FunctionModel(name, loaded, settings.max_connections or USUAL_AT_ONCE)
 
     async def deliver(self, messages: Sequence[ToWorker]) -> None:
