@@ -122,7 +122,7 @@ def test_nodes_with_another_version_or_other_data_are_told_before_anything_is_sp
             self.packages = {"sociable": "0.0.1"}
 
     cluster(Older)
-    with pytest.raises(InputError, match="has sociable 0.0.1, and this machine"):
+    with pytest.raises(InputError, match="and this machine has"):
         play("older")
 
     class Edited(Here):

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sociable.api.reports import report
 from sociable.api.runs import ask_everybody
-from sociable.cluster.crew import Crew
 from sociable.cluster.joining import Cluster, begin_crew, hand_over
 from sociable.core.errors import RunFolderError, SociableError
 from sociable.core.run_folder import RunFolder
@@ -30,6 +30,9 @@ from sociable.engine.status import StatusKeeper
 from sociable.engine.watching import select_main, watch_run
 from sociable.models.journal import Journal
 from sociable.models.limits import Budget
+
+if TYPE_CHECKING:
+    from sociable.cluster.crew import Crew
 
 MOST_OPEN_FILES = 8192
 """Open files that are asked of the system: each run under way keeps some ten, each endpoint its connections."""

@@ -7,11 +7,10 @@ from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dotenv
 
-from sociable.cluster.crew import ITEMS_AHEAD, Crew, CrewRun, RemoteModel
 from sociable.cluster.messages import RunSpecification, list_seated, split_function
 from sociable.core.errors import InputError
 from sociable.engine.opening import OpenStudy, make_model_key
@@ -22,6 +21,10 @@ from sociable.engine.seats import AbsentModel, Role, Seat
 from sociable.engine.settings import RunSettings, strip_endpoint
 from sociable.models.journal import JournalledModel
 from sociable.models.protocol import Model
+
+if TYPE_CHECKING:
+    from sociable.cluster.crew import Crew, RemoteModel
+# What talks to servers is imported when a cluster is asked for: the command line begins at once.
 
 
 @dataclass
@@ -37,6 +40,8 @@ class Cluster:
         """``models`` with those of a run. Raises InputError for one that no worker could build, and where people take part."""
         if settings.has_people:
             raise InputError("People answer where a run is begun, and not on a cluster: leave --cluster out.")
+        from sociable.cluster.crew import RemoteModel
+
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
         for role, name in list_seated(settings):
             key = make_model_key(settings, role, name)
@@ -73,6 +78,8 @@ async def begin_crew(cluster: Cluster | None) -> AsyncIterator[Crew | None]:
     if cluster is None:
         yield None
         return
+    from sociable.cluster.crew import Crew
+
     async with Crew(cluster.hire, cluster.workers) as crew:
         yield crew
 
@@ -85,6 +92,8 @@ async def hand_over(
     if crew is None:
         yield
         return
+    from sociable.cluster.crew import ITEMS_AHEAD, CrewRun, RemoteModel
+
     remote: list[RemoteModel] = []
 
     def list_model(seat: Seat) -> Seat:
