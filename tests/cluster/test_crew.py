@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -226,3 +230,57 @@ limit = 1
             assert (Path("together") / path.parent.name / name).read_bytes() == (path.parent / name).read_bytes(), (path, name)
     assert len(list(Path("together").glob("*/scores.json"))) == 3
     assert all(each.items for each in Here.hired)
+
+
+def test_an_endpoint_keeps_its_rate_when_the_run_that_had_it_first_is_over(
+    cluster: Any, start_chat_server: Callable[[float], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster()
+    monkeypatch.setattr(pooled_runs, "report", lambda _: None)
+    server = start_chat_server(0.0)
+    Path("study.toml").write_text(f"""models = ["openai-compatible/social"]
+benchmarks = ["hsii-cot", "hsii-memory"]
+base_url = "{server.url}"
+max_connections = 3
+limit = 1
+[roles.subject]
+requests_per_minute = 30000
+[settings.hsii-memory]
+limit = 2
+""")
+    assert not sociable.study("study.toml", out="together", cluster="here").problems
+    ends = {path.parent.name: path.stat().st_mtime for path in Path("together").glob("*/scores.json")}
+    assert len(ends) == 2 and len(set(ends.values())) == 2
+
+
+def test_how_far_towns_have_come_is_told_from_all_workers(cluster: Any, start_chat_server: Callable[[float], Any]) -> None:
+    cluster()
+    server = start_chat_server(5.0)
+    told: list[Any] = []
+    phases: list[Any] = []
+
+    def look() -> None:
+        while not phases or phases[-1].done < phases[-1].total:
+            told.extend(counts.measure_under_way() for counts in phases[-1:] if counts.measure_under_way)
+            time.sleep(0.05)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    model = f"openai-compatible/resident@{server.url}"
+    sociable.run(
+        "stss",
+        model,
+        partner="reference/residents",
+        limit=1,
+        out="towns",
+        cluster="here",
+        watch=lambda counts, _: phases.append(counts) if counts.phase == "episodes" else None,
+    )
+    looking.join()
+    assert max(each.done for each in told) > 0.1
+    assert any(each.words for each in told)
+
+
+def test_ray_is_imported_for_a_cluster_only() -> None:
+    code = "import sys, sociable.api.runs, sociable.cluster.crew, sociable.cluster.worker; assert 'ray' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -47,7 +47,7 @@ def read_records(folder: str | Path) -> dict[str, bytes]:
 
 def run_hsii(server: Any, out: str, **more: Any) -> Any:
     model = f"openai-compatible/social@{server.url}"
-    settings = {"limit": 2, "max_connections": CONNECTIONS} | more
+    settings = {"limit": 1, "max_connections": CONNECTIONS} | more
     return sociable.run("hsii", model, partner=model, reference=model, judges=(model,), out=out, **settings)
 
 
@@ -137,7 +137,7 @@ def test_the_driver_dies_and_the_run_goes_on_without_buying_anything_twice(
     expected = count_asked(whole)
     model = f"openai-compatible/social@{server.url}"
     roles = ("--model", model, "--partner", model, "--reference", model, "--judge", model)
-    more = ("--limit", "2", "--max-connections", str(CONNECTIONS), "--out", "killed", "--cluster", "ray")
+    more = ("--limit", "1", "--max-connections", str(CONNECTIONS), "--out", "killed", "--cluster", "ray", "--workers", "2")
     driver = start("run", "hsii", *roles, *more)
     wait_until(server, sum(expected.values()) // 2)
     assert list_workers()
@@ -147,7 +147,7 @@ def test_the_driver_dies_and_the_run_goes_on_without_buying_anything_twice(
     while list_workers():
         assert time.monotonic() < until, "workers outlive their driver"
         time.sleep(0.1)
-    sociable.resume("killed", cluster="ray")
+    sociable.resume("killed", cluster="ray", workers=2)
     assert read_records("killed") == read_records("alone")
     repeated = count_asked(server) - expected
     assert count_asked(server) - repeated == expected

@@ -140,12 +140,15 @@ class CrewRun:
 class Member:
     """One worker at work: what it was given, what it asks."""
 
-    def __init__(self, connection: Connection, node: str, runs: Mapping[str, CrewRun]) -> None:
+    def __init__(
+        self, connection: Connection, node: str, runs: Mapping[str, CrewRun], endpoints: Mapping[tuple[str, int], RemoteModel]
+    ) -> None:
         self.connection = connection
         self.node = node
         self.items: dict[int, asyncio.Future[Any]] = {}
         self.has_finished_any = False
         self._runs = runs
+        self._endpoints = endpoints
         self._numbers = itertools.count()
         self._waiting: list[ToWorker] = []
         self._has_any = asyncio.Event()
@@ -210,7 +213,7 @@ class Member:
             case Asked(call=call):
                 self._begin(call, self._obtain(message), lambda known: Answered(call, known))
             case WaitsForRate(call=call, run=run, seat=seat):
-                rate = self._runs[run].remote[seat].rate
+                rate = self._endpoints[run, seat].rate
                 assert rate is not None
                 self._begin(call, rate.acquire(), lambda _: MaySend(call))
             case Bought(call=call, reply=reply):
@@ -225,7 +228,7 @@ class Member:
                 elif task := self._asked.get(call):
                     task.cancel()
             case Noted(run=run, seat=seat):
-                self._runs[run].remote[seat].note(message)
+                self._endpoints[run, seat].note(message)
             case Done(item=item, record=record):
                 if (waiting := self.items.get(item)) and not waiting.done():
                     waiting.set_result(record)
@@ -248,7 +251,10 @@ class Member:
 
     async def _obtain(self, asked: Asked) -> Reply | None:
         """The reply to a call that is known; None once the worker has made it and it is on this disk."""
-        run, body = self._runs[asked.run], json.loads(asked.body)
+        run = self._runs.get(asked.run)
+        if run is None:
+            raise RunFailure("The run is over.")
+        body = json.loads(asked.body)
 
         async def make(era: int, level: int) -> Reply:
             made = self._made[asked.call] = asyncio.get_running_loop().create_future()
@@ -271,6 +277,8 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         self._hire = hire
         self._members: list[Member] = []
         self._runs: dict[str, CrewRun] = {}
+        self._endpoints: dict[tuple[str, int], RemoteModel] = {}
+        """The models by run and seat, also of runs that are over: others may have the same."""
         self._places: set[asyncio.Task[None]] = set()
         self._problem: SociableError | None = None
         self._changed = asyncio.Event()
@@ -349,11 +357,12 @@ class Crew(AbstractAsyncContextManager["Crew"]):
                 f"The node {node} has {name} {there.get(name, 'not at all')}, and this machine has {here[name]}: install the "
                 "same version on every node."
             )
-        member, opened = Member(connection, node, self._runs), set[str]()
+        member, opened = Member(connection, node, self._runs, self._endpoints), set[str]()
+        # Others may be begun, or end, while it opens one.
         while missing := self._runs.keys() - opened:
-            for run in missing:
-                await self._open_on(member, self._runs[run])
-            opened |= missing
+            name = missing.pop()
+            await self._open_on(member, self._runs[name])
+            opened.add(name)
         self._members.append(member)
         self._changed.set()
         return member
@@ -366,9 +375,11 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         """Has every worker open a run. Raises InputError where one cannot."""
         name = run.specification.run
         self._runs[name] = run
+        self._endpoints |= {(name, seat): model for seat, model in enumerate(run.remote)}
         problems = await asyncio.gather(*(self._open_on(each, run) for each in self._members), return_exceptions=True)
         for problem in problems:
             if problem is not None and not isinstance(problem, WorkerLost):
+                self.end(name)
                 raise problem
         return CrewExecutor(self, run)
 

@@ -12,6 +12,7 @@ import itertools
 import os
 import socket
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -194,6 +195,8 @@ class Worker:
         self._models: dict[ModelKey, Model] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._turn = asyncio.Lock()
+        self._told = time.monotonic()
+        """When it was last told how far long episodes have come."""
         self._folder = tempfile.TemporaryDirectory(prefix="sociable-worker-")
 
     async def describe(self) -> tuple[str, dict[str, str]]:
@@ -282,11 +285,11 @@ class Worker:
     async def collect(self) -> list[FromWorker]:
         """What the driver must know by now; waits until there is something, but not for long."""
         told = await self._link.take_all()
-        return told or [
-            OnTheWay(run, executor.measure_under_way())
-            for run, executor in self._runs.items()
-            if isinstance(executor.study, TakesLong)
-        ]
+        if (now := time.monotonic()) - self._told >= SECONDS_TO_WAIT:
+            self._told = now
+            long = {run: each for run, each in self._runs.items() if isinstance(each.study, TakesLong)}
+            told += [OnTheWay(run, executor.measure_under_way()) for run, executor in long.items()]
+        return told
 
     async def close(self) -> None:
         for model in self._models.values():
