@@ -239,14 +239,19 @@ def test_an_endpoint_keeps_its_rate_when_the_run_that_had_it_first_is_over(
     monkeypatch.setattr(pooled_runs, "report", lambda _: None)
     server = start_chat_server(0.0)
     Path("study.toml").write_text(f"""models = ["openai-compatible/social"]
-benchmarks = ["hsii-cot", "hsii-memory"]
+benchmarks = ["hsii-cot"]
 base_url = "{server.url}"
 max_connections = 3
-limit = 1
+[hsii-cot]
+cycle_cap = 2
 [roles.subject]
 requests_per_minute = 30000
-[settings.hsii-memory]
-limit = 2
+[[conditions]]
+name = "few"
+limit = 1
+[[conditions]]
+name = "many"
+limit = 3
 """)
     assert not sociable.study("study.toml", out="together", cluster="here").problems
     ends = {path.parent.name: path.stat().st_mtime for path in Path("together").glob("*/scores.json")}

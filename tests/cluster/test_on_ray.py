@@ -14,7 +14,7 @@ import time
 import types
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,11 +122,12 @@ def list_workers() -> list[int]:
     """The processes of workers on this machine."""
     import psutil
 
-    return [
-        each.pid
-        for each in psutil.process_iter()
-        if "ray::Worker" in each.name() or "ray::Worker" in " ".join(each.cmdline()[:1])
-    ]
+    found = []
+    for each in psutil.process_iter():
+        with suppress(psutil.Error):
+            if "ray::Worker" in "".join(each.cmdline()[:1]):
+                found.append(each.pid)
+    return found
 
 
 def test_the_driver_dies_and_the_run_goes_on_without_buying_anything_twice(
