@@ -197,6 +197,15 @@ def test_data_and_functions_of_ones_own_are_sent_along(cluster: Any, tmp_path: P
     assert texts and all("sociable-worker-" in text and f"{tmp_path}/agent.py" not in text for text in texts)
 
 
+def test_what_servers_do_not_take_is_learnt_and_told(cluster: Any, chat_server: Any) -> None:
+    cluster()
+    found = {}
+    for out, where in (("alone", None), ("together", "here")):
+        model = f"openai-compatible/no-system@{chat_server.url}"
+        found[out] = play(out, model, cluster=where, options={"cycle_cap": 2}).manifest["adaptations"]
+    assert found["together"] == found["alone"] != {}
+
+
 def test_people_are_no_part_of_a_cluster(cluster: Any) -> None:
     cluster()
     with pytest.raises(InputError, match="leave --cluster out"):

@@ -93,7 +93,8 @@ class RemoteModel:
 
     def __init__(self, model: Model, max_connections: int | None) -> None:
         self.name = model.name
-        self.adaptations: list[str] = []
+        self.adaptations: dict[str, None] = {}
+        """The names of what servers turned out not to take, in the order in which workers learnt it."""
         self.limit: AdaptiveLimit | None = None
         self.rate: Rate | None = None
         if isinstance(model, OpenAICompatibleModel):
@@ -154,7 +155,7 @@ class Member:
         self._has_any = asyncio.Event()
         self._asked: dict[int, asyncio.Task[Any]] = {}
         """What the worker waits for, by its number of the call."""
-        self._made: dict[int, asyncio.Future[Reply]] = {}
+        self._made: dict[int, asyncio.Future[Bought]] = {}
         """The calls among these that it was told to make."""
 
     def tell(self, message: ToWorker) -> None:
@@ -216,10 +217,10 @@ class Member:
                 rate = self._endpoints[run, seat].rate
                 assert rate is not None
                 self._begin(call, rate.acquire(), lambda _: MaySend(call))
-            case Bought(call=call, reply=reply):
+            case Bought(call=call):
                 made = self._made.get(call)
                 if made and not made.done():
-                    made.set_result(reply)
+                    made.set_result(message)
             case GivenUp(call=call, failure=failure):
                 if made := self._made.get(call):
                     # What was bought is kept, though nobody waits for it.
@@ -259,8 +260,9 @@ class Member:
         async def make(era: int, level: int) -> Reply:
             made = self._made[asked.call] = asyncio.get_running_loop().create_future()
             self.tell(GoAhead(asked.call, era, level))
-            reply: Reply = await made
-            return reply
+            bought: Bought = await made
+            run.remote[asked.seat].adaptations |= dict.fromkeys(bought.adaptations)
+            return bought.reply
 
         sampling = Sampling(**{name: body[name] for name in SAMPLING_FIELDS})
         request = CallRequest(body["messages"], Scope(*asked.scope), sampling, make=make)

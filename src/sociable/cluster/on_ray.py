@@ -39,13 +39,14 @@ def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
         if address:
             _check_reachable(address)
         try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL, include_dashboard=None)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise _make_unreachable_error(address or "this machine", error) from None
     try:
         processors = sum(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
-        if not processors:
-            raise InputError(f"The cluster at {address or 'this machine'} has no processor for a worker: add nodes to it.")
+        if not (workers or processors):
+            remedy = "Add nodes to it, or, where it grows by itself, say with --workers how many are wanted."
+            raise InputError(f"The cluster at {address or 'this machine'} has no processor for a worker. {remedy}")
         yield ray, workers or processors
     finally:
         if not was_there:
