@@ -85,6 +85,21 @@ def test_models_are_asked_from_the_nodes_and_all_is_kept_in_one_folder(
     assert 1 < server.requests()["models"]["social"]["peak"] <= CONNECTIONS
 
 
+def start(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_a_driver_outside_of_the_cluster_joins_it_by_address(cluster: Any, chat_server: Any) -> None:
+    """In a process of its own: Ray keeps what it was in one."""
+    model = f"openai-compatible/social@{chat_server.url}"
+    arguments = ("hsii-cot", "--model", model, "--limit", "1", "--cycle-cap", "2")
+    driver = start("run", *arguments, "--cluster", cluster.client, "--workers", "1", "--out", "together")
+    _, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 0, errors.decode()[-3000:]
+    sociable.run("hsii-cot", model, limit=1, options={"cycle_cap": 2}, out="alone")
+    assert read_records("together") == read_records("alone")
+
+
 def wait_until(server: Any, total: int) -> None:
     until = time.monotonic() + 60
     while server.requests()["total"] < total:
@@ -112,10 +127,6 @@ def test_a_node_that_dies_costs_the_calls_under_way_and_nothing_else(
     repeated = count_asked(server) - expected
     assert count_asked(server) - repeated == expected
     assert sum(repeated.values()) <= CONNECTIONS
-
-
-def start(*arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def list_workers() -> list[int]:
@@ -158,24 +169,13 @@ def test_the_driver_dies_and_the_run_goes_on_without_buying_anything_twice(
 def test_one_limit_in_dollars_holds_for_all_workers(cluster: Any, chat_server: Any) -> None:
     prices = {"openai-compatible/social": Price(input=1.0, output=1.0)}
     with pytest.raises(CostLimitReached):
-        run_hsii(chat_server, "limited", cluster="ray", max_cost=0.01, prices=prices)
+        run_hsii(chat_server, "limited", cluster="ray", workers=2, max_cost=0.01, prices=prices)
     with closing(sqlite3.connect("limited/calls.sqlite")) as journal:
         (tokens,) = journal.execute("SELECT SUM(input_tokens + output_tokens) FROM calls").fetchone()
     assert 0.005 < tokens / 1_000_000 <= 0.01
-    done = sociable.resume("limited", cluster="ray", max_cost=10.0)
+    done = sociable.resume("limited", cluster="ray", workers=2, max_cost=10.0)
     run_hsii(chat_server, "alone")
     assert read_records(done.folder) == read_records("alone")
-
-
-def test_a_driver_outside_of_the_cluster_joins_it_by_address(cluster: Any, chat_server: Any) -> None:
-    """In a process of its own: Ray keeps what it was in one."""
-    model = f"openai-compatible/social@{chat_server.url}"
-    arguments = ("hsii-cot", "--model", model, "--limit", "1", "--cycle-cap", "2")
-    driver = start("run", *arguments, "--cluster", cluster.client, "--workers", "1", "--out", "together")
-    _, errors = driver.communicate(timeout=60)
-    assert driver.returncode == 0, errors
-    sociable.run("hsii-cot", model, limit=1, options={"cycle_cap": 2}, out="alone")
-    assert read_records("together") == read_records("alone")
 
 
 def test_clusters_that_cannot_be_used_are_told_in_one_sentence(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:

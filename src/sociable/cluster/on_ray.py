@@ -67,7 +67,7 @@ def _check_reachable(address: str) -> None:
 
 
 def _make_unreachable_error(address: str, error: Exception) -> InputError:
-    reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    reason = (str(error).strip() or type(error).__name__).splitlines()[-1].rstrip(".")  # the last line of what may be a traceback
     return InputError(
         f"The cluster at {address} cannot be reached ({reason}). Check the address, and that its head runs: `ray status` there."
     )
