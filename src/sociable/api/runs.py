@@ -16,6 +16,7 @@ from typing_extensions import Unpack
 
 from sociable.api.folders import name_new_folder
 from sociable.api.results import make_result
+from sociable.cluster.joining import Cluster, begin_crew, hand_over, join_cluster
 from sociable.core.errors import InputError, Interrupted, RunStopped
 from sociable.core.form import PeopleAt
 from sociable.core.records import Outcome
@@ -84,25 +85,36 @@ def run(
     config: str | Path | None = None,
     watch: Watch | None = None,
     people_at: PeopleAt = PeopleAt.TERMINAL,
+    cluster: str | None = None,
+    workers: int | None = None,
     **settings: Unpack[RunOptions],
 ) -> RunResult:
     """Runs a benchmark and scores it. ``settings`` go before those of the TOML file ``config``.
 
     Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else. ``watch`` is
-    called whenever a count changes; ``people_at`` is where people answer, if some take part. Raises InputError before anything
-    is spent, and RunStopped when the run ended early and can be resumed.
+    called whenever a count changes; ``people_at`` is where people answer, if some take part. ``cluster`` (``ray``, or
+    ``ray://HOST:PORT``) has its ``workers`` do the work, by default one for each of its processors. Raises InputError before
+    anything is spent, and RunStopped when the run ended early and can be resumed.
     """
     asked = make_settings(benchmark, config, model=model, **settings)
-    return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch, people_at=people_at)
+    path = Path(out) if out else name_new_folder(benchmark, asked.model)
+    return run_settings(asked, path, watch=watch, people_at=people_at, cluster=cluster, workers=workers)
 
 
 def run_settings(
-    asked: RunSettings, path: Path, *, watch: Watch | None = None, people_at: PeopleAt = PeopleAt.TERMINAL
+    asked: RunSettings,
+    path: Path,
+    *,
+    watch: Watch | None = None,
+    people_at: PeopleAt = PeopleAt.TERMINAL,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> RunResult:
     """Begins and finishes a run in a new folder."""
-    folder, opened = begin_run(asked, path)
-    with folder:
-        return _finish(folder, opened, watch=watch, people_at=people_at)
+    with join_cluster(cluster, workers) as joined:
+        folder, opened = begin_run(asked, path, models=joined.stand_in(asked) if joined else None)
+        with folder:
+            return _finish(folder, opened, watch=watch, people_at=people_at, cluster=joined)
 
 
 def make_settings(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
@@ -122,21 +134,31 @@ def resume(
     offline: bool = False,
     watch: Watch | None = None,
     people_at: PeopleAt = PeopleAt.TERMINAL,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> RunResult:
     """Goes on with a run: finished records are kept, paid calls come from the journal, errored episodes are run again.
 
     ``config`` is a TOML file with ``roles`` and ``prices`` on top of the run's own: another key, another address.
     ``offline`` needs neither key nor network: what the journal does not hold is errored. So a published run can be played
-    again from its manifest, its ``calls.sqlite`` and, where they came from another run, its ``references.jsonl``.
+    again from its manifest, its ``calls.sqlite`` and, where they came from another run, its ``references.jsonl``. ``cluster``
+    and ``workers`` are those of ``run``; where the run was begun does not matter.
     """
+    if offline and cluster:
+        raise InputError("Offline nobody is asked: leave --cluster out, or --offline.")
     path = Path(folder)
-    with RunFolder.open(path) as locked:
+    with RunFolder.open(path) as locked, join_cluster(cluster, workers) as joined:
         before = read_settings(locked.read_manifest(), path)
         changed = change_settings(before, max_cost=max_cost, **read_roles_and_prices(before, config))
-        opened = reopen_study(locked, changed if changed != before else None, build=() if offline else tuple(Role))
+        opened = reopen_study(
+            locked,
+            changed if changed != before else None,
+            build=() if offline else tuple(Role),
+            models=joined.stand_in(changed) if joined else None,
+        )
         if changed != before:
             locked.write_manifest(locked.read_manifest() | describe_roles(changed))
-        return _finish(locked, opened, watch=watch, offline=offline, people_at=people_at)
+        return _finish(locked, opened, watch=watch, offline=offline, people_at=people_at, cluster=joined)
 
 
 _FOR_JUDGING = (Role.JUDGE, Role.REFERENCE, Role.PARTNER)
@@ -154,16 +176,18 @@ def judge(
     max_cost: float | None = None,
     watch: Watch | None = None,
     people_at: PeopleAt = PeopleAt.TERMINAL,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> RunResult:
     """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder.
 
     With ``rubric`` (``sotopia``) the judges, by default those of the run, rate every participant that has a goal, and the
     panel stays as it is. The panel of an unfinished run cannot be changed. ``config`` is a TOML file with ``roles`` and
-    ``prices`` for the judges. A reference can be named only for a run that has none yet. Raises InputError before anything
-    in the folder is changed.
+    ``prices`` for the judges. A reference can be named only for a run that has none yet. ``cluster`` and ``workers`` are those
+    of ``run``. Raises InputError before anything in the folder is changed.
     """
     path = Path(folder)
-    with RunFolder.open(path) as locked:
+    with RunFolder.open(path) as locked, join_cluster(cluster, workers) as joined:
         before = read_settings(locked.read_manifest(), path)
         if (reference or reference_file) and (path / "references.jsonl").exists():
             raise InputError(
@@ -182,9 +206,10 @@ def judge(
             max_cost=max_cost,
             **read_roles_and_prices(before, config),
         )
-        opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
+        models = joined.stand_in(changed) if joined else None
+        opened = reopen_study(locked, changed, build=_FOR_JUDGING, models=models, references_adopted=not reference_file)
         locked.write_manifest(locked.read_manifest() | describe_roles(changed))
-        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch, people_at=people_at)
+        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch, people_at=people_at, cluster=joined)
 
 
 def _check_finished(folder: RunFolder) -> None:
@@ -216,16 +241,20 @@ def _finish(
     watch: Watch | None = None,
     offline: bool = False,
     people_at: PeopleAt = PeopleAt.TERMINAL,
+    cluster: Cluster | None = None,
 ) -> RunResult:
     """Carries a run out, as far as it has not been, and scores it."""
     with open_run(folder, opened, build=build, offline=offline, watch=watch, people_at=people_at) as (run_, models):
-        run_to_end(_go_on(run_, opened, models, build))
+        run_to_end(_go_on(run_, opened, models, build, cluster))
         return make_result(opened, folder, run_.records)
 
 
-async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
+async def _go_on(
+    run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role], cluster: Cluster | None
+) -> None:
     async with watch_run(run_, opened, build) as keeper:
-        await play_and_judge(run_, opened, models, build)
+        async with begin_crew(cluster) as crew, hand_over(crew, run_, opened, models, build):
+            await play_and_judge(run_, opened, models, build)
         try:
             scored = run_.score(opened.benchmark.name, opened.benchmark.version)
         except KeyboardInterrupt:

@@ -20,6 +20,7 @@ from sociable.api.leaderboard import write_leaderboard
 from sociable.api.pooled_runs import note_earlier_calls, play_runs
 from sociable.api.results import is_finished, load_result, read_scores
 from sociable.api.series import is_series, read_series, write_series
+from sociable.cluster.joining import join_cluster
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import EpisodeStatus, Outcome, Record, Usage, make_episode_id
 from sociable.core.run_folder import SERIES_FILE, RunFolder, hold_lock, make_folder, write_atomically
@@ -94,15 +95,18 @@ def study(
     out: str | Path | None = None,
     max_cost: float | None = None,
     watch: Watch | None = None,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> StudyResult:
     """Plays what is missing of the study that a TOML file describes, in the folder ``out`` or ``runs/<name of the file>``.
 
-    ``max_cost`` in US dollars is for all runs together, and goes before that of the file. A run that cannot go on is told in the
-    result's ``problems``. Raises InputError before anything is spent, and RunStopped when all ended early and can be resumed.
+    ``max_cost`` in US dollars is for all runs together, and goes before that of the file. ``cluster`` and ``workers`` are those
+    of ``run``: all runs share them. A run that cannot go on is told in the result's ``problems``. Raises InputError before
+    anything is spent, and RunStopped when all ended early and can be resumed.
     """
     folder = find_folder(Path(file), Path(out) if out else None)
     write_study(folder, plan_study(Path(file), folder, max_cost=max_cost))
-    return resume_study(folder, watch=watch)
+    return resume_study(folder, watch=watch, cluster=cluster, workers=workers)
 
 
 def find_folder(file: Path, out: Path | None = None) -> Path:
@@ -237,14 +241,22 @@ def read_study(folder: Path) -> StudyPlan:
 
 
 def resume_study(
-    folder: Path, *, max_cost: float | None = None, offline: bool = False, watch: Watch | None = None
+    folder: Path,
+    *,
+    max_cost: float | None = None,
+    offline: bool = False,
+    watch: Watch | None = None,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> StudyResult:
     """Plays every run that is not finished, all together. Raises RunStopped where all are stopped and can be resumed.
 
     ``max_cost`` takes the place of the limit so far. ``offline`` nobody is asked: all comes from the journals.
     """
     _check_limit(max_cost)
-    with hold_lock(folder):
+    if offline and cluster:
+        raise InputError("Offline nobody is asked: leave --cluster out, or --offline.")
+    with hold_lock(folder), join_cluster(cluster, workers) as joined:
         plan = read_study(folder)
         if max_cost is not None:
             plan = replace(plan, max_cost=max_cost)
@@ -258,7 +270,7 @@ def resume_study(
             _note(folder, replace(plan, max_cost=changed))
             pool.budget.change_limit(changed)
 
-        problems = run_to_end(play_runs(folder, missing, pool, change_limit, offline=offline, watch=watch))
+        problems = run_to_end(play_runs(folder, missing, pool, change_limit, offline=offline, watch=watch, cluster=joined))
         if stop := pool.budget.stopped:
             for name, problem in problems.items():
                 if problem is not stop:

@@ -48,6 +48,8 @@ class Asked:
     anchors: bool = False
     """Whether reference agents take part in it."""
     people_at: PeopleAt = PeopleAt.TERMINAL
+    cluster: str | None = None
+    workers: int | None = None
     is_estimate: bool = False
     """Whether only what it will take is asked for."""
 
@@ -75,6 +77,8 @@ def _take_settings(
     option: shared.Options = None,
     probe: shared.Probe = None,
     people_at: shared.At = PeopleAt.TERMINAL,
+    cluster: shared.OnCluster = None,
+    workers: shared.Workers = None,
     out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
 ) -> None:
     """The options of every benchmark."""
@@ -106,8 +110,8 @@ class Purpose(Enum):
         """The options of all benchmarks."""
         left_out = {
             Purpose.RUN: {"probe"},
-            Purpose.ESTIMATE: {"people_at"},
-            Purpose.DUEL: {"probe", "until", "model", "opponent", "out", "person"},
+            Purpose.ESTIMATE: {"people_at", "cluster", "workers"},
+            Purpose.DUEL: {"probe", "until", "model", "opponent", "out", "person", "cluster", "workers"},
         }[self]
         first = _OF_TOURNAMENTS.values() if self is Purpose.DUEL else ()
         return [*first, *(each for name, each in _SHARED.items() if name not in left_out)]
@@ -167,7 +171,8 @@ def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], purpose
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if value not in (None, [])}
-        apart: dict[str, Any] = {name: said.pop(name) for name in ("probe", "anchors", "people_at") if name in said}
+        names = ("probe", "anchors", "people_at", "cluster", "workers")
+        apart: dict[str, Any] = {name: said.pop(name) for name in names if name in said}
         apart |= {"is_estimate": said.pop("estimate", False), "models": tuple(said.pop("models", ()))}
         named = [said.pop(name, None) for name in ("model", "config", "out")]
         values = read_options(said.pop("option", ()))

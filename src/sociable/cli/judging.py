@@ -42,6 +42,8 @@ def judge(
     export_words: shared.ExportWords = None,
     words: shared.Words = None,
     people_at: shared.At = PeopleAt.TERMINAL,
+    cluster: shared.OnCluster = None,
+    workers: shared.Workers = None,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
     if api.studies.is_study(folder):
@@ -78,6 +80,8 @@ def judge(
                 max_cost=max_cost,
                 watch=progress,
                 people_at=people_at,
+                cluster=cluster,
+                workers=workers,
             )
             for run in api.series.list_folders(folder)
         ]

@@ -66,6 +66,13 @@ At = Annotated[
     PeopleAt,
     typer.Option("--people-at", help="Where people answer: in this terminal, or several at once at a desk, in browsers."),
 ]
+OnCluster = Annotated[
+    str | None,
+    declare_option("--cluster", "ray[://HOST:PORT]", "Have the processes of a Ray cluster do the work."),
+]
+Workers = Annotated[
+    int | None, declare_option("--workers", "N", "With --cluster: processes that do the work; by default one for each processor.")
+]
 Opponent = Annotated[str | None, declare_option("--opponent", "MODEL", "The model that the tested one meets, in a duel.")]
 Judges = Annotated[list[str] | None, declare_option("--judge", "MODEL", "A judge; repeat for a panel.")]
 Reference = Annotated[

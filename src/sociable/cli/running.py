@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 def run(asked: Asked) -> None:
     """Plays a run, or the several of a series; or goes on with an earlier run of the same settings, if the user likes."""
     if asked.series:
+        if asked.cluster:
+            raise InputError("--cluster is for one run, or for a study: make a study of these runs.")
         plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
         folder = asked.out or api.folders.name_new_folder(asked.benchmark.name, name)
         api.series.write_new_series(folder, plan)
@@ -36,11 +38,13 @@ def run(asked: Asked) -> None:
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
     _warn_of_self_judging(filter(None, (settings.model, settings.opponent)), settings)
     if asked.out is None and (earlier := api.folders.find_same_run(settings)) and _prefers_resuming(earlier):
-        resume(earlier, people_at=asked.people_at)
+        resume(earlier, people_at=asked.people_at, cluster=asked.cluster, workers=asked.workers)
         return
     folder = asked.out or api.folders.name_new_folder(settings.benchmark, settings.model)
     with show_progress(folder, hidden=settings.has_people and asked.people_at is PeopleAt.TERMINAL) as progress:
-        result = api.runs.run_settings(settings, folder, watch=progress, people_at=asked.people_at)
+        result = api.runs.run_settings(
+            settings, folder, watch=progress, people_at=asked.people_at, cluster=asked.cluster, workers=asked.workers
+        )
     show_report([result])
 
 
@@ -83,8 +87,12 @@ def resume(
     max_cost: shared.MaxCost = None,
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
     people_at: shared.At = PeopleAt.TERMINAL,
+    cluster: shared.OnCluster = None,
+    workers: shared.Workers = None,
 ) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes; or with an audit of judges."""
+    if (cluster or workers) and not (api.studies.is_study(folder) or (folder / "manifest.json").exists()):
+        raise InputError(f"{folder} holds neither a run nor a study, which alone go to a cluster: leave --cluster out.")
     if api.judges.is_judge_audit(folder):
         if offline:
             raise InputError(f"{folder} holds an audit of judges: leave --offline out.")
@@ -95,7 +103,7 @@ def resume(
     if api.studies.is_study(folder):
         if config:
             raise InputError(f"{folder} holds a study: change its file, and give that to sociable study; leave --config out.")
-        go_on_with_study(folder, max_cost=max_cost, offline=offline)
+        go_on_with_study(folder, max_cost=max_cost, offline=offline, cluster=cluster, workers=workers)
         return
     if api.tournaments.is_tournament(folder):
         if config or offline:
@@ -108,7 +116,16 @@ def resume(
         _go_on_with_series(folder, people_at)
         return
     with show_progress(folder, hidden=people_at is PeopleAt.TERMINAL and api.folders.has_person(folder)) as progress:
-        result = api.runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress, people_at=people_at)
+        result = api.runs.resume(
+            folder,
+            config=config,
+            max_cost=max_cost,
+            offline=offline,
+            watch=progress,
+            people_at=people_at,
+            cluster=cluster,
+            workers=workers,
+        )
     show_report([result])
 
 

@@ -21,6 +21,8 @@ def study(
     ] = None,
     max_cost: shared.MaxCost = None,
     estimate: shared.OnlyEstimate = False,
+    cluster: shared.OnCluster = None,
+    workers: shared.Workers = None,
 ) -> None:
     """Run many models on many benchmarks, all at once; or what is missing of a study that is there already."""
     folder = api.studies.find_folder(file, out)
@@ -33,13 +35,22 @@ def study(
         print_summary(document)
         return
     api.studies.write_study(folder, plan)
-    go_on_with_study(folder)
+    go_on_with_study(folder, cluster=cluster, workers=workers)
 
 
-def go_on_with_study(folder: Path, *, max_cost: float | None = None, offline: bool = False) -> None:
+def go_on_with_study(
+    folder: Path,
+    *,
+    max_cost: float | None = None,
+    offline: bool = False,
+    cluster: str | None = None,
+    workers: int | None = None,
+) -> None:
     """Plays what is missing, and shows what came of it."""
     with show_progress(folder) as progress:
-        result = api.studies.resume_study(folder, max_cost=max_cost, offline=offline, watch=progress)
+        result = api.studies.resume_study(
+            folder, max_cost=max_cost, offline=offline, watch=progress, cluster=cluster, workers=workers
+        )
     show_study(folder, result.problems)
 
 

@@ -24,6 +24,7 @@ from sociable.core.form import PERSON, PeopleAt
 from sociable.core.run_folder import RunFolder
 from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import Benchmark
+from sociable.engine.executor import LocalExecutor
 from sociable.engine.hub import find_data, pin
 from sociable.engine.phases import Progress
 from sociable.engine.pool import ModelKey, Pool, take_any_place
@@ -72,14 +73,14 @@ def open_study(
 
     Only the models of the roles in ``build`` are built, and need a key; those in ``models`` are there already.
     """
-    opened = _open(settings, find_benchmark(settings.benchmark), build, models)
+    opened = bind_study(settings, build, models)
     check_settings(opened)
     return opened
 
 
-def _open(
-    settings: RunSettings, benchmark: Benchmark, build: Collection[Role], models: dict[ModelKey, Model] | None = None
-) -> OpenStudy:
+def bind_study(settings: RunSettings, build: Collection[Role], models: dict[ModelKey, Model] | None = None) -> OpenStudy:
+    """The same without the checks of who sits where: for settings that were checked before."""
+    benchmark = find_benchmark(settings.benchmark)
     seats = build_seats(settings, benchmark, build=build, models=models)
     study = benchmark.open(**make_study_options(settings))
     if settings.dataset and study.source == Study.source:
@@ -225,7 +226,7 @@ def reopen_study(
     settings = changed or read_settings(manifest, folder.path)
     benchmark = find_benchmark(settings.benchmark)
     check_version(manifest, benchmark, folder.path)
-    opened = _open(use_kept_inputs(settings, manifest, folder.path), benchmark, build, models)
+    opened = bind_study(use_kept_inputs(settings, manifest, folder.path), build, models)
     check_digests(manifest, opened.study, folder.path, only_read=only_read)
     if changed:
         check_settings(opened, references_adopted=references_adopted)
@@ -307,6 +308,7 @@ def open_run(
                     folder=folder,
                     study=opened.study,
                     seats=seats,
+                    executor=LocalExecutor(opened.study, seats, rubric),
                     records=records,
                     budget=budget,
                     repeats=settings.repeats,
@@ -412,9 +414,7 @@ def build_seats(
             check_address(url)
         if role not in build and not name.startswith("reference/"):
             return Seat(role, strip_endpoint(name), AbsentModel(strip_endpoint(name)), own.sampling)
-        # Sampling goes with each request and is not part of the model.
-        endpoint = own.model_copy(update={"temperature": None, "max_tokens": None, "top_p": None, "seed": None})
-        key = (name, endpoint, settings.base_url, settings.max_connections)
+        key = make_model_key(settings, role, name)
         if key in built and name != PERSON:
             return Seat(role, strip_endpoint(name), built[key], own.sampling)
         made = build_seat(role, name, settings, benchmark)
@@ -428,6 +428,14 @@ def build_seats(
         judges=tuple(fill_seat(Role.JUDGE, name) for name in settings.judges),
         raters=tuple(fill_seat(Role.JUDGE, name) for name in settings.raters),
     )
+
+
+def make_model_key(settings: RunSettings, role: Role, name: str) -> ModelKey:
+    """The key of a role's model: where two have the same, they are one model."""
+    # Sampling goes with each request and is not part of the model.
+    sampling = {"temperature": None, "max_tokens": None, "top_p": None, "seed": None}
+    endpoint = settings.find_role_settings(role, name).model_copy(update=sampling)
+    return (name, endpoint, settings.base_url, settings.max_connections)
 
 
 def find_prices(settings: RunSettings, seats: Seats, build: Collection[Role] = tuple(Role)) -> dict[str, Price]:

@@ -94,7 +94,7 @@ async def run_phase(
             budget.stop(stop)
             return
         except Exception as error:  # The one boundary where an item's failure is recorded and its siblings go on.
-            reason = str(error) if isinstance(error, SociableError) else _describe_bug(error)
+            reason = describe_failure(error)
             if not isinstance(error, SociableError):
                 log.error("unexpected failure", exc_info=error)
             record = failed(item, reason)
@@ -127,7 +127,9 @@ async def run_phase(
         raise problem
 
 
-def _describe_bug(error: Exception) -> str:
-    """The failure in words, with the file and the line in which it happened."""
+def describe_failure(error: BaseException) -> str:
+    """A failure in words; that of a bug with the file and the line in which it happened."""
+    if isinstance(error, SociableError):
+        return str(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"bug: {type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"

@@ -44,8 +44,16 @@ class Pool:
 
     budget: Budget
     models: dict[ModelKey, Model] = field(default_factory=dict)
+    stand_in: Callable[[RunSettings], dict[ModelKey, Model]] | None = None
+    """Tells the models of a run in place of ``models``, where they are not asked in this process."""
+    fewest_places: int = 1
+    """The places that there are in any case: as many as workers."""
     _calls: dict[tuple[str, int], SharedCalls] = field(default_factory=lambda: defaultdict(SharedCalls))
     _places: dict[tuple[str, ...], AdaptiveLimit] = field(default_factory=dict)
+
+    def find_models(self, settings: RunSettings) -> dict[ModelKey, Model]:
+        """The models that are there already when a run is opened."""
+        return self.stand_in(settings) if self.stand_in else self.models
 
     def share_calls(self, settings: RunSettings) -> SharedCalls:
         """The calls that a run may have in common with others: of one benchmark and seed, for another seed is to draw anew."""
@@ -63,7 +71,8 @@ class Pool:
             asked = sorted({strip_endpoint(name) for each, name in settings.list_models() if each is role} or {settings.model})
             key = (phase, *asked)
             if key not in self._places:
-                self._places[key] = AdaptiveLimit(settings.at_once, settings.at_once)
+                places = max(settings.at_once, self.fewest_places)
+                self._places[key] = AdaptiveLimit(places, places)
                 self.budget.when_stopped.append(self._places[key].turn_away)
             return self._places[key].take_place(run, run)
 

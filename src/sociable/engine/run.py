@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from sociable.agents.people.person import People
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
+from sociable.engine.executor import Executor
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.pool import EPISODES, TakePlace, take_any_place
 from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
@@ -23,7 +24,7 @@ from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
 from sociable.engine.stopping import Looks
 from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced, TakesLong
-from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
+from sociable.judging.rubric import Rubric
 from sociable.models.journal import Journal
 from sociable.models.limits import Budget
 
@@ -41,6 +42,7 @@ class Run:
     folder: RunFolder
     study: AnyStudy
     seats: Seats
+    executor: Executor
     records: RunRecords
     budget: Budget
     repeats: int
@@ -76,7 +78,7 @@ class Run:
         await self._run_phase(
             "references",
             missing,
-            partial(self.study.make_reference, seats=self.seats),
+            self.executor.make_reference,
             self.records.references,
             earlier=len(self.study.scenarios) - len(missing),
         )
@@ -103,7 +105,7 @@ class Run:
         if self.players:
             await self.budget.run_unless_stopped(self.players.begin_case(name))
         try:
-            episode: Episode = await self.study.run_episode(*item, self.seats)
+            episode: Episode = await self.executor.run_episode(*item)
         finally:
             if self.players:
                 self.players.end_case(name)
@@ -124,7 +126,7 @@ class Run:
                 yield from ((task, episode) for task in ready if task.id not in records.judgments)
 
         async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
-            return await study.judge(*item, records.references.find(item[0].scenario))
+            return await self.executor.judge(*item, records.references.find(item[0].scenario))
 
         total = sum(1 for _ in list_pending())
         earlier = sum(task in records.judgments for task in set(order))
@@ -135,7 +137,7 @@ class Run:
         """Has the raters rate by the rubric what they have not rated yet."""
         if self.rubric is None or not isinstance(self.study, Rated):
             return
-        rubric, prompts = self.rubric, load_rubric_prompts()
+        rubric = self.rubric
         tasks = [
             task for episode in self._read_done() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
         ]
@@ -143,7 +145,7 @@ class Run:
         await self._run_phase(
             "ratings",
             pending,
-            lambda task: rate(rubric, task.rated, task.seat, prompts, identifier=task.id, episode=task.episode),
+            self.executor.rate,
             self.records.rubrics,
             earlier=len(tasks) - len(pending),
         )
@@ -222,7 +224,7 @@ class Run:
         count = len(items) if isinstance(items, Sequence) else total or 0
         progress = self.counts = Progress(name, count, changed=self.progress, failures=self.failures, earlier=earlier)
         if name == EPISODES and isinstance(self.study, TakesLong):
-            progress.measure_under_way = self.study.measure_under_way
+            progress.measure_under_way = self.executor.measure_under_way
         await run_phase(
             items,
             work,

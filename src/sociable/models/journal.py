@@ -386,17 +386,19 @@ class JournalledModel:
 
     async def generate(self, request: Request) -> Reply:
         body = request.to_json(self.name)
-        key = request.scope.make_key(body)
-        reply = self._journal.find(key)
-        if reply is None:
-            if self._journal.replay_only or self.only_recorded:
-                raise RunFailure(f"The journal {self._journal.path} holds no reply to this call of {request.scope.name}.")
-            if self._shared is not None and request.scope.role in SHARED_ROLES:
-                reply = await self._share(self._shared, request, key, body)
-            else:
-                reply = await self._buy(request, key, body)
+        reply = await self.obtain(request, request.scope.make_key(body), body)
         request.scope.usage += reply.usage
         return reply
+
+    async def obtain(self, request: Request, key: bytes, body: bytes) -> Reply:
+        """The reply to a call whose key and JSON are known: the journal's, another run's, or one that is bought."""
+        if (reply := self._journal.find(key)) is not None:
+            return reply
+        if self._journal.replay_only or self.only_recorded:
+            raise RunFailure(f"The journal {self._journal.path} holds no reply to this call of {request.scope.name}.")
+        if self._shared is not None and request.scope.role in SHARED_ROLES:
+            return await self._share(self._shared, request, key, body)
+        return await self._buy(request, key, body)
 
     async def _share(self, shared: SharedCalls, request: Request, key: bytes, body: bytes) -> Reply:
         """The reply that another run has, copied into this one's journal; or bought for all of them."""

@@ -21,7 +21,7 @@ import time
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 import aiolimiter
@@ -81,6 +81,13 @@ class EndpointSettings:
     """Tokens. If it is given, a prompt that is plainly longer is not sent: some servers would silently cut it."""
 
 
+class Rate(Protocol):
+    """Holds requests back, so that no more than so many a minute are sent."""
+
+    async def acquire(self) -> None:
+        """Returns when a request may be sent."""
+
+
 @dataclass
 class Exchange:
     """One request and its answer, on the clock of ``time.monotonic``."""
@@ -113,7 +120,7 @@ class OpenAICompatibleModel:
         most = settings.max_connections
         self.limit = AdaptiveLimit(most or settings.connections_at_first, most or MOST_AT_ONCE)
         rate = settings.requests_per_minute
-        self._rate = aiolimiter.AsyncLimiter(1, 60.0 / rate) if rate else None
+        self.rate: Rate | None = aiolimiter.AsyncLimiter(1, 60.0 / rate) if rate else None
         self._adapted: list[Adaptation] = []
         self._not_before = 0.0
         self._last_heard = 0.0
@@ -215,8 +222,8 @@ class OpenAICompatibleModel:
             while (pause := self._not_before - time.monotonic()) > 0:
                 # A little apart, or all connections would come back in the same moment and be sent away again.
                 await asyncio.sleep(pause * random.uniform(1.0, 1.1))
-            if self._rate:
-                await self._rate.acquire()
+            if self.rate:
+                await self.rate.acquire()
             if self._not_before <= time.monotonic():
                 return
 

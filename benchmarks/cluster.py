@@ -1,0 +1,141 @@
+"""What a cluster costs and brings, on this machine: the overhead of a call, and towns of reference residents by two workers.
+
+    python benchmarks/cluster.py [--quick] [--part calls|towns]
+
+Needs the extra sociable[ray]. Ray's own nodes are processes of this machine: a head without processors, and one of two. What is
+timed are the episodes; until they begin, workers take some seconds, which is told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from latency_server import serving
+
+import sociable
+from sociable.cluster.messages import Answered, Asked, Bought, GoAhead
+from sociable.engine.phases import Progress
+from sociable.engine.pool import EPISODES
+from sociable.models.journal import Call, Journal
+from sociable.models.limits import Budget
+
+BENCHMARK = "hsii-cot"
+"""Asks the model under test only, in four steps that follow one another."""
+LATENCY_SECONDS = 0.5
+CONNECTIONS = 100
+WORKERS = 2
+SAMPLE = 200
+"""Calls whose messages are weighed."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is asked and played."""
+
+    repeats: int
+    episodes: int
+    towns: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run: seconds until its first episode began, seconds of its episodes, of the driver's processor in them; calls."""
+
+    begins: float
+    wall: float
+    processor: float
+    calls: int
+
+
+def measure(path: Path, benchmark: str, model: str, **settings: Any) -> Measured:
+    """Carries out a run in a folder of its own, and times its episodes: neither its beginning nor its scoring."""
+    began, moments = time.perf_counter(), list[tuple[float, float]]()
+
+    def watch(counts: Progress, _: Budget) -> None:
+        if counts.phase == EPISODES:
+            moments.append((time.perf_counter(), time.process_time()))
+
+    result = sociable.run(benchmark, model, out=path, watch=watch, **settings)
+    (first, worked_first), (last, worked_last) = moments[0], moments[-1]
+    calls = sum(usage["calls"] for usage in result.manifest["usage"].values())
+    return Measured(first - began, last - first, worked_last - worked_first, calls)
+
+
+def weigh_messages(call: Call) -> int:
+    """The bytes that go over the network for a call, both ways, in as small groups as can be."""
+    body = str(call.request).encode()
+    asked = Asked(0, "runs/name", 0, (call.item, call.role, call.participant), bytes(20), body)
+    messages = ([asked], [GoAhead(0, 0, 1)], [Bought(0, call.reply, ())], [Answered(0, None)])
+    return sum(len(pickle.dumps(message)) for message in messages)
+
+
+def measure_calls(folder: Path, scale: Scale, address: str) -> None:
+    """Prints the overhead of a call to an endpoint of a fixed latency."""
+    scenarios = list(sociable.load_study(BENCHMARK).scenarios)[: scale.episodes]
+    model = f"openai-compatible/m@{address}"
+    print(f"{scale.episodes * scale.repeats} episodes, {CONNECTIONS} calls at once, {LATENCY_SECONDS * 1000:.0f} ms each")
+    walls: list[float] = []
+    for name, where in (("one process", {}), (f"{WORKERS} workers", {"cluster": "ray", "workers": WORKERS})):
+        settings = {"scenarios": scenarios, "repeats": scale.repeats, "max_connections": CONNECTIONS, **where}
+        found = measure(folder / name, BENCHMARK, model, **settings)
+        walls.append(found.wall)
+        print(
+            f"{name}: begins after {found.begins:.1f} s; {found.calls} calls in {found.wall:.1f} s, "
+            f"{1000 * found.processor / found.calls:.2f} ms of the driver's processor a call",
+            flush=True,
+        )
+    print(f"overhead: {walls[1] / walls[0]:.3f} times the wall of one process")
+    with Journal(folder / "one process" / "calls.sqlite", replay_only=True) as journal:
+        items = [f"{scenario}#0" for scenario in scenarios]
+        calls_made = [call for item in items for call in journal.find_calls(item)][:SAMPLE]
+    print(f"{sum(map(weigh_messages, calls_made)) / len(calls_made):,.0f} bytes a call between driver and worker")
+
+
+def measure_towns(folder: Path, scale: Scale) -> None:
+    """Prints how many times as fast two workers play towns of reference residents as one does."""
+    walls: list[float] = []
+    for workers in (1, WORKERS):
+        where = {"cluster": "ray", "workers": workers}
+        found = measure(folder / f"towns-{workers}", "stss", "reference/heuristic", repeats=scale.towns, **where)
+        walls.append(found.wall)
+        print(
+            f"towns, {workers} workers: begins after {found.begins:.1f} s; then {found.wall:.1f} s, "
+            f"{found.processor:.1f} s of the driver's processor in them",
+            flush=True,
+        )
+    print(f"{walls[0] / walls[1]:.2f} times as fast with {WORKERS} workers")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a quarter of it")
+    parser.add_argument("--part", choices=["calls", "towns"])
+    asked = parser.parse_args(arguments)
+    scale = Scale(1, 100, 1) if asked.quick else Scale(10, 100, 6)
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    os.environ["RAY_ADDRESS"] = cluster.address
+    try:
+        cluster.add_node(num_cpus=WORKERS)
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            if asked.part != "towns":
+                measure_calls(folder, scale, stack.enter_context(serving(LATENCY_SECONDS)))
+            if asked.part != "calls":
+                measure_towns(folder, scale)
+    finally:
+        cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()

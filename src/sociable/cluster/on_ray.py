@@ -1,0 +1,138 @@
+"""Workers as actors of a Ray cluster. The only place that imports Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sociable.cluster.crew import WorkerLost
+from sociable.cluster.messages import FromWorker, RunSpecification, ToWorker
+from sociable.cluster.worker import Worker
+from sociable.core.errors import InputError, RunStopped, SociableError
+from sociable.core.extras import import_extra
+
+SECONDS_TO_REACH = 5.0
+SECONDS_TO_CLOSE = 2.0
+
+
+@contextmanager
+def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
+    """(Ray, the number of workers) while it is entered. ``cluster`` is ``ray`` or ``ray://HOST:PORT``. Raises InputError.
+
+    ``ray`` is the cluster of RAY_ADDRESS or of this machine; where there is none, Ray is begun on this machine alone.
+    """
+    if cluster != "ray" and not cluster.startswith("ray://"):
+        raise InputError(f"'{cluster}' is no cluster: write ray, or ray://HOST:PORT.")
+    if workers is not None and workers < 1:
+        raise InputError(f"--workers {workers}: there must be at least one.")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = import_extra("ray", "ray", "A cluster")
+    address = cluster if cluster != "ray" else os.environ.get("RAY_ADDRESS") or None
+    was_there = ray.is_initialized()
+    if not was_there:
+        if address:
+            _check_reachable(address)
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise _make_unreachable_error(address or "this machine", error) from None
+    try:
+        processors = sum(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
+        if not (workers or processors):
+            remedy = "Add nodes to it, or, where it grows by itself, say with --workers how many are wanted."
+            raise InputError(f"The cluster at {address or 'this machine'} has no processor for a worker. {remedy}")
+        yield ray, workers or processors
+    finally:
+        if not was_there:
+            ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Raises InputError at once where nobody listens: Ray would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not port.isdigit():
+        if address.startswith("ray://"):
+            raise InputError(f"'{address}' is no address of a cluster: write ray://HOST:PORT; the port is 10001 unless changed.")
+        return  # "auto", or what else Ray understands
+    try:
+        socket.create_connection((host, int(port)), SECONDS_TO_REACH).close()
+    except OSError as error:
+        raise _make_unreachable_error(address, error) from None
+
+
+def _make_unreachable_error(address: str, error: Exception) -> InputError:
+    reason = (str(error).strip() or type(error).__name__).splitlines()[-1].rstrip(".")  # the last line of what may be a traceback
+    return InputError(
+        f"The cluster at {address} cannot be reached ({reason}). Check the address, and that its head runs: `ray status` there."
+    )
+
+
+class Hirer:
+    """Begins workers, each on whatever node has a processor free."""
+
+    def __init__(self, ray: Any) -> None:
+        self.ray = ray
+        self._actor = ray.remote(num_cpus=1)(Worker)
+        self._sent: dict[int, tuple[RunSpecification, Any]] = {}
+
+    def __call__(self) -> RayConnection:
+        return RayConnection(self, self._actor.remote())
+
+    def send(self, specification: RunSpecification) -> Any:
+        """A reference to what is sent to a node once, however many workers read it there. Raises InputError."""
+        if id(specification) not in self._sent:
+            try:
+                self._sent[id(specification)] = specification, self.ray.put(specification)
+            except self.ray.exceptions.ObjectStoreFullError:
+                raise InputError(
+                    f"The data of the run {specification.run} are too large for the cluster to hold: give them the same path on "
+                    "every node, in one file of more than 64 MiB, or begin Ray with a larger --object-store-memory."
+                ) from None
+        return self._sent[id(specification)][1]
+
+
+class RayConnection:
+    """A worker that is an actor."""
+
+    def __init__(self, hirer: Hirer, actor: Any) -> None:
+        self._hirer = hirer
+        self._actor = actor
+
+    async def describe(self) -> tuple[str, Mapping[str, str]]:
+        return await self._wait(self._actor.describe.remote())  # type: ignore[no-any-return]
+
+    async def open(self, specification: RunSpecification) -> str:
+        return await self._wait(self._actor.open.remote(self._hirer.send(specification)))  # type: ignore[no-any-return]
+
+    async def deliver(self, messages: Sequence[ToWorker]) -> None:
+        await self._wait(self._actor.deliver.remote(messages))
+
+    async def collect(self) -> Sequence[FromWorker]:
+        return await self._wait(self._actor.collect.remote())  # type: ignore[no-any-return]
+
+    async def close(self) -> None:
+        with contextlib.suppress(SociableError, TimeoutError):
+            await asyncio.wait_for(self._wait(self._actor.close.remote()), SECONDS_TO_CLOSE)
+        # What is left of it must not buy anything more.
+        self._hirer.ray.kill(self._actor)
+
+    async def _wait(self, reference: Any) -> Any:
+        """What a method of the actor returns. Raises WorkerLost; InputError or RunStopped where no other would do better."""
+        exceptions = self._hirer.ray.exceptions
+        try:
+            return await reference
+        except exceptions.RayTaskError as error:
+            raise RunStopped(f"A worker failed: {type(error.cause).__name__}: {error.cause}.") from error
+        except exceptions.RayError as error:
+            lines = str(error).splitlines()
+            if missing := [line.strip() for line in lines if "ModuleNotFoundError" in line or "ImportError" in line]:
+                raise InputError(
+                    f"A node cannot begin a worker ({missing[-1]}): install the same version of sociable[ray] on every node."
+                ) from None
+            raise WorkerLost(f"A worker is gone: {lines[0] if lines else type(error).__name__}") from None
