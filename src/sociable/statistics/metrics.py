@@ -147,10 +147,10 @@ class Metric(Generic[C]):
         return self.best is not None and self.best == self.low
 
     def measure_reached(self, value: float) -> float:
-        """How far a value is on the way from the worst possible (0) to the ``best`` (1)."""
+        """How far a value is on the way from the worst possible (0) to the ``best`` (1); 1 where no other is possible."""
         assert self.best is not None and self.low is not None and self.high is not None
         worst = self.low if self.best == self.high else self.high
-        return (value - worst) / (self.best - worst)
+        return (value - worst) / (self.best - worst) if self.best != worst else 1.0
 
     def find_value_functions(self, context: C) -> Mapping[str, Callable[[C], Value]]:
         """The functions that work out the values of an episode, by metric's name."""

@@ -251,6 +251,11 @@ def test_a_run_over_pairs_without_chain_of_thought_has_a_report(tmp_path: Path) 
     assert sociable.report(run).exists()
 
 
+def test_a_run_of_one_cycle_at_most_has_a_report(tmp_path: Path) -> None:
+    run = sociable.run("hsii-cot", "reference/oracle", options={"cycle_cap": 1}, limit=2, out=tmp_path / "run")
+    assert sociable.report(run).exists()
+
+
 def test_table_2_repeats_r2_of_table_1() -> None:
     assert [row.success_without_cot for row in TABLE_2] == [row.r2 for row in TABLE_1[:6]]
 
