@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Three processes that collect tests, and all that they start, read what one of them compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-extras lint docs clean
 
@@ -13,11 +15,12 @@ demo: .venv/installed
 
 test: .venv/installed-dev lint
 	@# Three at once on two cores: some tests wait for processes of their own.
-	$(BIN)/pytest -n 3 --dist worksteal -m 'not extra'
+	$(BIN)/pytest -n 3 --dist worksteal -m 'not extra and not long'
 
-# What needs an extra (torch, Inspect AI, llama.cpp, the site's generator): in an environment of its own, half a gigabyte larger.
+# What needs an extra (torch, Inspect AI, llama.cpp, Ray, the site's generator), in an environment of its own, half a gigabyte larger; and
+# what takes long.
 test-extras: .venv-extras/installed
-	.venv-extras/bin/pytest -m extra -rs
+	.venv-extras/bin/pytest -m 'extra or long' -rs
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks examples docs

@@ -32,6 +32,7 @@ from sociable.models.protocol import ChatMessage, Sampling, Scope
 
 ROOT = Path(__file__).parents[1]
 SEEDS = range(20)
+"""The first seven are one of each kind."""
 KNOWN = 200
 AUDITED = [name for name in list_benchmark_names() if issubclass(find_benchmark(name).load_study_type(), JudgeAudited)]
 
@@ -109,11 +110,12 @@ def audit(judges: Iterable[str], kind: JudgingKind, seed: int) -> dict[str, Kind
     return cards
 
 
-def test_each_judge_lights_up_its_own_rows_and_no_other(rules_asked_once: None) -> None:
+@pytest.mark.parametrize("seeds", [SEEDS[:7], pytest.param(SEEDS[7:], marks=pytest.mark.long)], ids=str)
+def test_each_judge_lights_up_its_own_rows_and_no_other(seeds: Sequence[int], rules_asked_once: None) -> None:
     kinds = list_kinds()
     assert len(kinds) >= 7
     missed, false, lit = Counter[str](), Counter[str](), 0
-    for seed in SEEDS:
+    for seed in seeds:
         kind = kinds[seed % len(kinds)]
         cards = audit(PLANTED, kind, seed)
         for judge, own in PLANTED.items():
@@ -125,6 +127,6 @@ def test_each_judge_lights_up_its_own_rows_and_no_other(rules_asked_once: None) 
                 missed[f"{judge}: {kind.name}"] += 1
             for row in found - wanted:
                 false[f"{judge}: {kind.name}: {row}"] += 1
-    assert lit > 100
+    assert lit > 5 * len(seeds)
     assert sum(false.values()) <= FALSE_ALARMS * lit, false
-    assert sum(missed.values()) <= 0.1 * len(SEEDS) * len(PLANTED), missed
+    assert sum(missed.values()) <= 0.1 * len(seeds) * len(PLANTED), missed

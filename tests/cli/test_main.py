@@ -21,6 +21,7 @@ from tests.cli.conftest import sociable
 from sociable.cli import output
 from sociable.cli.showing import show_run
 from sociable.core.errors import InputError
+from sociable.engine.registry import find_benchmark
 
 README = Path(__file__).parents[2] / "README.md"
 DEMO = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "reference/rule")
@@ -53,29 +54,22 @@ def show_demo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     return shown, tables
 
 
-def test_demo_ends_with_the_readmes_table_and_the_path_of_a_report(
+def test_demo_ends_with_the_path_of_a_report_where_there_is_no_language_model(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> None:
         raise InputError("the weights cannot be fetched.")
 
     monkeypatch.setattr("sociable.api.demonstration.load_small_model", refuse)
+    monkeypatch.setitem(find_benchmark("hsii").demo, "limit", 2)  # type: ignore[arg-type]
     shown, tables = show_demo(capsys, monkeypatch)
     assert shown[-1] == "No language model is shown beside them: the weights cannot be fetched."
     assert shown[-2].startswith("Report: runs/demo-hsii-")
     assert Path(shown[-2].removeprefix("Report: ")).stat().st_size > 10_000
-    readme = README.read_text(encoding="utf-8")
     assert len(tables) == 2, "the agents, and the ablest of them once more, judged by a judge that errs"
-    assert tables[0] in readme
-    shown_card = "\n".join(shown).partition("What judges are worth\n\n")[2].partition("\n\n95%")[0]
-    assert shown_card.rstrip() in readme
-    judged = " ".join("\n".join(shown).rpartition("Judged by reference/rule@0.2 ")[2].split())
-    assert judged.startswith("(first utterance: right in 0.76 [0.70, 0.81] of 200 known answers")
 
 
-def test_demos_second_part_has_the_rows_of_the_readme(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_demo_shows_the_tables_of_the_readme(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # In the place of the language model, whose row is one machine's, stands an agent with a name of the same length.
     Path("a.py").write_text("def f(messages):\n    return 'I would rather not say.'\n")
     monkeypatch.setattr("sociable.api.demonstration.SMALL_MODEL", "python:a.py:f")
@@ -83,8 +77,14 @@ def test_demos_second_part_has_the_rows_of_the_readme(
     assert [line for line in shown if line.startswith("python:a.py:f, a language model")] == [
         f"python:a.py:f, a language model in this process, on a few cases of {name}:" for name in ("hsii", "agentsense")
     ]
-    readme = squeeze(README.read_text(encoding="utf-8"))
+    page = README.read_text(encoding="utf-8")
     assert len(tables) == 4
+    assert tables[0] in page
+    shown_card = "\n".join(shown).partition("What judges are worth\n\n")[2].partition("\n\n95%")[0]
+    assert shown_card.rstrip() in page
+    judged = " ".join("\n".join(shown).rpartition("Judged by reference/rule@0.2 ")[2].split())
+    assert judged.startswith("(first utterance: right in 0.76 [0.70, 0.81] of 200 known answers")
+    readme = squeeze(page)
     for table in tables[2:]:
         reference_rows, own_row = re.split(r"\n(?=python:)", table)
         # The width of a column may be that of the model's figure.

@@ -24,7 +24,6 @@ from typing import Any
 import pytest
 
 from sociable.cli.main import main
-from sociable.core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -38,6 +37,9 @@ MODELS = {
     "openai-compatible/a-writer": "openai-compatible/writer",
 }
 """Models of the documents, and those of the tests' server that stand in for them."""
+
+ELSEWHERE = "sociable demo"
+"""Carried out, once for all pages that show it, in tests/cli/test_main.py."""
 
 _BLOCK = re.compile(r"^```(?P<kind>[a-z]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _SAVED = re.compile(r"as `([^`]+)`:$")
@@ -62,7 +64,7 @@ def find_steps(page: str) -> Iterator[Step]:
             yield Step("script", block["text"])
         elif block["kind"] == "console":
             for line in re.sub(r"\\\n\s*", "", block["text"]).splitlines():
-                if line.startswith("$ "):
+                if line.startswith("$ ") and line != f"$ {ELSEWHERE}":
                     yield Step("command", line.removeprefix("$ "))
 
 
@@ -116,13 +118,7 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    # The language model of `sociable demo` takes two minutes; tests/models/test_local.py asks it a few questions.
-    monkeypatch.setattr("sociable.api.demonstration.load_small_model", _refuse)
     return Reader(tmp_path, monkeypatch)
-
-
-def _refuse() -> None:
-    raise InputError("It is not run in tests.")
 
 
 @pytest.mark.parametrize("page", [page for page, steps in STEPS.items() if steps])
