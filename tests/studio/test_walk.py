@@ -88,6 +88,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     end_processes(tmp_path)
 
 
+@pytest.mark.long
 def test_the_whole_walk(
     folder: Path, open_page: Callable[..., Page], assert_accessible: Callable[[Page], None], request: pytest.FixtureRequest
 ) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from statistics import mean
@@ -245,32 +244,42 @@ def test_whoever_gave_no_answer_has_been_asked(make_task: Callable[..., Task], p
 
 # Whole runs. The acceptance of the benchmark: all templates, every performer, five seeds; a part of it is quick.
 
-EVERYTHING = bool(os.environ.get("SOCIABLE_ALL"))
-SEEDS = range(5) if EVERYTHING else range(1)
-PERFORMERS = ("oracle", "heuristic", "forgetful", "random", "spammer", "silent") if EVERYTHING else ("oracle", "spammer")
+Scores = dict[tuple[str, TaskType], list[float]]
+
+
+@pytest.fixture
+def live_all(live: Callable[..., Any], templates: Mapping[str, TaskTemplate]) -> Callable[..., Scores]:
+    """What performers score on half of all templates, which hold all types, by performer and type."""
+
+    def live_half(half: int, performers: Sequence[str], seeds: Iterable[int]) -> Scores:
+        scores: Scores = defaultdict(list)
+        for agent, template, seed in product(performers, list(templates.values())[half::2], seeds):
+            _, measured = live(template.id, agent, seed)
+            scores[agent, template.type].append(measured.score)
+        for kind in TaskType:
+            assert mean(scores["oracle", kind]) >= 0.8, kind
+        # Whoever only repeats itself stays far below who answers.
+        spammed = [score for (agent, _), found in scores.items() if agent == "spammer" for score in found]
+        assert mean(spammed) < 0.35
+        return scores
+
+    return live_half
 
 
 @pytest.mark.parametrize("half", [0, 1])
-def test_what_performers_score_on_every_template(
-    half: int, live: Callable[..., Any], templates: Mapping[str, TaskTemplate]
-) -> None:
-    """Set SOCIABLE_ALL to run all of it (some minutes); otherwise one seed, oracle and spammer."""
-    # Every second template, so that two processes share the work; both halves hold all types.
-    chosen = [template for place, template in enumerate(templates.values()) if place % 2 == half]
-    scores: dict[tuple[str, TaskType], list[float]] = defaultdict(list)
-    for agent, template, seed in product(PERFORMERS, chosen, SEEDS):
-        _, measured = live(template.id, agent, seed)
-        scores[agent, template.type].append(measured.score)
+def test_oracle_and_spammer_on_every_template(half: int, live_all: Callable[..., Scores]) -> None:
+    live_all(half, ("oracle", "spammer"), range(1))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("half", [0, 1])
+def test_all_performers_on_every_template(half: int, live_all: Callable[..., Scores]) -> None:
+    scores = live_all(half, ("oracle", "heuristic", "forgetful", "random", "spammer", "silent"), range(5))
     for kind in TaskType:
-        assert mean(scores["oracle", kind]) >= 0.8, kind
-        if EVERYTHING:
-            assert set(scores["silent", kind]) == {0.0}, kind
-            assert mean(scores["forgetful", kind]) <= mean(scores["heuristic", kind]) / 2, kind
-            assert mean(scores["heuristic", kind]) <= mean(scores["oracle", kind]), kind
-            assert mean(scores["random", kind]) <= mean(scores["heuristic", kind]) / 2, kind
-    # Each half has all types; whoever only repeats itself stays far below who answers.
-    spammed = [score for (agent, _), found in scores.items() if agent == "spammer" for score in found]
-    assert mean(spammed) < 0.35
+        assert set(scores["silent", kind]) == {0.0}, kind
+        assert mean(scores["forgetful", kind]) <= mean(scores["heuristic", kind]) / 2, kind
+        assert mean(scores["heuristic", kind]) <= mean(scores["oracle", kind]), kind
+        assert mean(scores["random", kind]) <= mean(scores["heuristic", kind]) / 2, kind
 
 
 def test_the_silent_one_is_there_and_says_nothing(live: Callable[..., Any]) -> None:

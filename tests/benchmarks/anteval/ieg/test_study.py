@@ -98,6 +98,7 @@ def test_everything_comes_out_and_is_kept(finished: Finished, tmp_path: Path) ->
     assert runs.score(tmp_path / "run").estimates == result.estimates
 
 
+@pytest.mark.long
 def test_two_runs_are_compared_on_the_same_resamples(finished: Finished, tmp_path: Path) -> None:
     run(tmp_path, "reference/expressive", "again", resamples=12, curve=True)
     run(tmp_path, "reference/blunt", "blunt", resamples=12, curve=True)
@@ -136,6 +137,7 @@ def test_a_master_must_beat_its_controls_by_the_whole_interval(
     assert all("f_g overall is 0.500, better than last speaker by " in doubt for doubt in doubts)
 
 
+@pytest.mark.long
 def test_the_floor_and_the_way_to_shuffled_labels_come_out(tmp_path: Path) -> None:
     result = run(tmp_path, sessions=60, resamples=12)
     found = {each.metric: each for each in result.estimates}
