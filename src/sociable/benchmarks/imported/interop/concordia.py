@@ -1,7 +1,7 @@
 """Logs of Concordia's simulations: the structured one (``content_store`` and ``entries``) and the raw one, a list of steps.
 
-What an entity does stands as ``Value`` of its component ``__act__``. Its goal is what a component says whose name or key speaks
-of a goal. The layout names no models.
+What an entity does stands as ``Value`` of its component ``__act__``. Its goal is what a component says that is named a goal, or
+labelled so; a question about the goal is none. The layout names no models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ACT = "__act__"
 MOST_MEMORIES = 40
 """Memories of an entity that count as its own knowledge: the first, which it had before it acted."""
 _ENTITY = re.compile(r"Entity \[(?P<name>.+)\]")
-_GOAL = re.compile(r"\bgoals?\b", re.IGNORECASE)
+_GOAL = re.compile(r"\W*[\w ]*goals?\W*", re.IGNORECASE)
 
 Acted = tuple[str, Mapping[str, Any]]
 """(the entity, its components by name)."""
@@ -110,7 +110,7 @@ def _find_value(component: Any) -> str:
 def _find_goal(parts: Mapping[str, Any]) -> str:
     for name, component in parts.items():
         label = component.get("Key", "") if isinstance(component, Mapping) else ""
-        if name != ACT and _GOAL.search(f"{name} {label}".replace("_", " ")) and (goal := _find_value(component)):
+        if name != ACT and any(_GOAL.fullmatch(str(each)) for each in (name, label)) and (goal := _find_value(component)):
             return goal
     return ""
 
