@@ -185,14 +185,17 @@ def make_concordia() -> dict[str, Any]:
              "deduplicated_data": {"key": f"Entity [{name}]", "value": value}}
             for name, kind, value in entries
         ],
-        "entity_memories": {"Tess": ["Tess chairs the club."]},
+        "entity_memories": {
+            "Tess": ["Tess chairs the club."],
+            "Ugo": ["[observation] Tess: Let us vote by hand, all of us, here and now.", "[observation] Ugo: nods"],
+        },
     }  # fmt: skip
 
 
 def make_raw_concordia() -> list[dict[str, Any]]:
     """The same in the raw layout."""
     steps = [
-        ("Tess", {"__act__": {"Value": "Tess: Let us vote."}, "Goal": {"Key": "Goal", "Value": "win the vote"}}),
+        ("Tess", {"__act__": {"Value": 'Tess -- "Let us vote."'}, "Goal": {"Key": "Goal", "Value": "win the vote"}}),
         ("Ugo", {"__act__": {"Value": "nods"}, "Goal": {"Key": "Goal", "Value": "stay out of it"}}),
     ]
     return [

@@ -141,9 +141,10 @@ def test_concordia(tmp_path: Path) -> None:
     (found,) = read("concordia", write(tmp_path / "vote.json", make_concordia()))
     assert list_said(found) == [("Tess", (), "Let us vote by hand, all of us, here and now."), ("Ugo", (), "nods")]
     assert [find_person(found, name).goal for name in ("Tess", "Ugo")] == ["win the vote", "stay out of it"]
-    assert find_person(found, "Tess").knows == "Tess chairs the club."
+    # What is remembered of the conversation is no knowledge that somebody came with.
+    assert [find_person(found, name).knows for name in ("Tess", "Ugo")] == ["Tess chairs the club.", ""]
     (raw,) = read("concordia", write(tmp_path / "raw.json", make_raw_concordia()))
-    assert list_said(raw) == [("Tess", (), "Let us vote."), ("Ugo", (), "nods")]
+    assert list_said(raw) == [("Tess", (), '"Let us vote."'), ("Ugo", (), "nods")]
     assert find_person(raw, "Tess").goal == "win the vote"
 
 

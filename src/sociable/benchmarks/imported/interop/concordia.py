@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def _make_conversation(file: Path, log: Any) -> Conversation | Refused:
         Person(
             name=name,
             goal=next((goal for who, parts in acts if who == name and (goal := _find_goal(parts))), ""),
-            knows=_list_memories(memories.get(name)),
+            knows=_list_memories(memories.get(name), acts),
         )
         for name in dict.fromkeys(name for name, _, _ in said)
     ]
@@ -116,8 +117,12 @@ def _find_goal(parts: Mapping[str, Any]) -> str:
 
 
 def _strip_name(text: str, name: str) -> str:
-    return text.removeprefix(f"{name}:").lstrip()
+    """The act without the name before it, as in ``Tess: nods`` and ``Tess -- "Good morning."``."""
+    return re.sub(rf"(?:{re.escape(name)}\s*(?::|--)\s*)+", "", text, count=1) if text.startswith(name) else text
 
 
-def _list_memories(memories: Any) -> str:
-    return shorten("\n".join(map(str, memories[:MOST_MEMORIES]))) if isinstance(memories, list) else ""
+def _list_memories(memories: Any, acts: list[Acted]) -> str:
+    """What an entity remembers up to the first act of the log."""
+    first = next(text for _, parts in acts if (text := _find_value(parts.get(ACT))))
+    known = map(str, memories[:MOST_MEMORIES]) if isinstance(memories, list) else ()
+    return shorten("\n".join(takewhile(lambda memory: first not in memory, known)))

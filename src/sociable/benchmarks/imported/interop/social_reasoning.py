@@ -138,8 +138,13 @@ def _list_emails(
         yield known.get(sender, sender), (), shorten("\n".join(filter(None, parts)))
 
 
+def _find_instructions(side: Mapping[str, Any]) -> str:
+    told = side.get("malicious_prompt") if side.get("is_malicious") else None
+    return str(told or side.get("instruction_message") or "").strip()
+
+
 def _describe_limits(side: Mapping[str, Any], with_preferences: bool) -> str:
-    """What a side knows beside its instructions: the limit of its price, or its appointments, which are secret, which times suit."""
+    """What a side knows beside its instructions: the limit of its price, or its appointments and secrets, and times that suit."""
     lines = []
     if side.get("reservation_price") is not None:
         lines.append(f"It must not tell its limit: {side['reservation_price']}.")
@@ -148,7 +153,9 @@ def _describe_limits(side: Mapping[str, Any], with_preferences: bool) -> str:
             when = f"{each.get('date', '')} {each.get('start_time', '')}–{each.get('end_time', '')}"
             secret = " (secret)" if each.get("is_secret") else ""
             lines.append(f"{when}: {each.get('title', '')}{secret}. {each.get('description', '')}".strip())
-    for each in side.get("preferences") or [] if with_preferences else []:
-        if isinstance(each, Mapping):
-            lines.append(f"{each.get('start_time', '')}–{each.get('end_time', '')} suits it {each.get('score')} of 1.")
+    lines += [
+        f"{each.get('start_time', '')}–{each.get('end_time', '')} suits it {each.get('score')} of 1."
+        for each in (side.get("preferences") or [] if with_preferences else [])
+        if isinstance(each, Mapping)
+    ]
     return "\n".join(lines)
