@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +112,30 @@ def test_what_is_not_there_is_told_in_one_sentence(dataset: str, said: str, hub:
         run(dataset, tmp_path / "run")
     assert said in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_process_of_its_own_reads_it_over_the_socket(hub: FakeHub, tmp_path: Path) -> None:
+    command = [
+        "run",
+        "hsii-memory",
+        "--model",
+        "reference/oracle",
+        "--limit",
+        "1",
+        "--dataset",
+        "hf://someone/memory",
+        "--out",
+        "run",
+    ]
+    free = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    own = {**free, "HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-m", "sociable", *command], cwd=tmp_path, env=own, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["settings"]["dataset"] == f"hf://someone/memory@{SECOND}"
+    assert f"/datasets/someone/memory/resolve/{SECOND}/dataset.jsonl" in hub.asked
 
 
 def test_without_a_network_it_is_told(hub: FakeHub, tmp_path: Path) -> None:

@@ -127,13 +127,22 @@ def _open_parquet(path: Path, columns: Sequence[TableColumn]) -> Iterator[WriteR
 
         def write(row: Row) -> None:
             nonlocal characters
-            batch.append([make_storable(cell) if isinstance(cell, str) else cell for cell in row])
+            batch.append([_make_storable_cell(cell) for cell in row])
             characters += sum(len(cell) for cell in row if isinstance(cell, str))
             if len(batch) >= BATCH_ROWS or characters >= BATCH_CHARACTERS:
                 flush()
 
         yield write
         flush()
+
+
+def _make_storable_cell(value: Any) -> Any:
+    match value:
+        case str():
+            return make_storable(value)
+        case tuple():
+            return [make_storable(text) for text in value]
+    return value
 
 
 def import_parquet() -> Any:
