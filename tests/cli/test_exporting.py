@@ -44,6 +44,13 @@ def test_runs_and_tournaments_go_into_one_set_of_files(capsys: pytest.CaptureFix
     assert {row["run"] for row in read("turns")} == {row["run"] for row in read("runs")}
 
 
+def test_a_run_that_is_named_in_two_ways_is_exported_once(tmp_path: Path) -> None:
+    run("one")
+    exported = export(["one", tmp_path / "one", "./one/../one"], "tables", "jsonl")
+    assert exported.files["tables/runs.jsonl"] == 1
+    assert read("runs")[0]["planned"] == len(read("episodes")) == exported.files["tables/episodes.jsonl"]
+
+
 def test_runs_of_a_study_without_scores_are_left_out_and_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("few.toml").write_text('models = ["reference/oracle", "reference/silent"]\nbenchmarks = ["hsii-memory"]\nlimit = 1\n')
     assert sociable("study", "few.toml", "--out", "few") == 0

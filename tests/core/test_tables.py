@@ -63,6 +63,17 @@ def test_parquet_holds_what_was_written_with_types_and_meanings(tmp_path: Path) 
     assert table.schema.field("share").metadata == {b"description": b"a share"}
 
 
+@pytest.mark.extra
+def test_a_number_that_parquet_cannot_hold_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow.parquet")
+    with (
+        pytest.raises(InputError, match=r"no whole numbers of more than 64 bits\. Take --format csv or jsonl"),
+        open_table(tmp_path / "t.parquet", COLUMNS, TableFormat.PARQUET) as write_row,
+    ):
+        write_row(("a seed", None, 2**64, None, True, None))
+    assert not list(tmp_path.iterdir())
+
+
 HOSTILE = (
     *("two\nlines", "return\rline", "both\r\n", "nul\x00", "escape\x1b[31m", "tab\t", 'quote"s', "comma, semi; pipe|", ""),
     *("NULL", "NA", "nan", "true", "007", "1e5", "line\u2028separator", "\ufeffmark", "lone\ud800"),

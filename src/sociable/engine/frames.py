@@ -55,11 +55,13 @@ class RunRow(OfRun):
     created: str = Field(description="when the run was begun, in UTC, as in 2026-01-31T09:30:00+00:00")
     partner: str | None = Field(description="the model that plays everybody else; empty where there is none")
     opponent: str | None = Field(description="the model that the tested one meets; empty where there is none")
+    reference: str | None = Field(description="the model whose answers are the references; empty where there is none")
     judges: TEXTS = Field(description="the judges whose verdicts count")
     raters: TEXTS = Field(description="the judges who rate by the rubric")
     rubric: str | None = Field(description="the rubric; empty where nobody rates")
     seed: int = Field(description="the seed of all randomness")
     repeats: int = Field(description="how often each scenario is played")
+    planned: int = Field(description="episodes that the run is to have: it is not finished while it has fewer")
     options: str = Field(description="the benchmark's own options, as JSON")
     digests: str = Field(description="digests of data set and prompts, as JSON")
     sociable: str | None = Field(description="the version of sociable that began the run")
@@ -192,10 +194,11 @@ def _read_run(result: RunResult) -> Iterator[dict[str, Any]]:
     manifest, settings = result.manifest, result.manifest["settings"]
     yield {
         **{name: manifest[name] for name in ("version", "created")},
-        **{name: manifest["models"].get(name) for name in ("partner", "opponent")},
+        **{name: manifest["models"].get(name) for name in ("partner", "opponent", "reference")},
         "judges": tuple(manifest["models"]["judges"]),
         "raters": tuple(manifest.get("rubric", {}).get("raters", ())),
         **{name: settings.get(name) for name in ("rubric", "seed", "repeats")},
+        "planned": manifest["episodes"],
         "options": _make_json(settings.get("options", {})),
         "digests": _make_json(manifest["digests"]),
         "sociable": manifest.get("packages", {}).get("sociable"),
