@@ -10,6 +10,7 @@ import pytest
 
 from sociable.api import datasets
 from sociable.core.errors import InputError
+from sociable.datasets.layout import write_layout
 from sociable.engine.registry import find_benchmark
 
 
@@ -18,7 +19,12 @@ def test_bundled_data_are_read_back_as_they_were(benchmark: str, tmp_path: Path)
     files = datasets.lay_out(benchmark, tmp_path / "out")
     assert [file.name for file in files] == ["dataset.jsonl", "croissant.json", "README.md", "LICENSE"]
     found = find_benchmark(benchmark)
-    assert found.open(dataset=files[0]).digests["dataset"] == found.open().digests["dataset"]
+    digest = found.open().digests["dataset"]
+    assert found.open(dataset=files[0]).digests["dataset"] == digest
+    records = [json.loads(line) for line in files[0].read_text(encoding="utf-8").splitlines()]
+    described = {field["name"] for each in json.loads(files[1].read_text())["recordSet"] for field in each["field"]}
+    # A field that only some records have is described as well.
+    assert {f"records/{key}" for record in records for key, value in record.items() if isinstance(value, str)} <= described
     readme = files[2].read_text(encoding="utf-8")
     _, front, text = readme.split("---\n", 2)
     # JSON is YAML: what the hub reads is a mapping.
@@ -26,7 +32,7 @@ def test_bundled_data_are_read_back_as_they_were(benchmark: str, tmp_path: Path)
     assert fields["license"] == "cc-by-4.0"
     assert fields["configs"][0]["data_files"] == [{"split": "test", "path": "dataset.jsonl"}]
     assert text.startswith("# ") and "](../" not in text
-    assert found.open().digests["dataset"] in text
+    assert digest in text
 
 
 def test_records_without_ids_get_those_that_their_file_gives_them(tmp_path: Path) -> None:
@@ -43,8 +49,13 @@ def test_records_without_ids_get_those_that_their_file_gives_them(tmp_path: Path
 
 
 def test_a_benchmark_without_a_file_of_records_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="needs sessions of real players"):
-        datasets.lay_out("anteval-ieg", tmp_path / "out")
+    with pytest.raises(InputError, match="imported has no data of its own"):
+        datasets.lay_out("imported", tmp_path / "out")
+    found = find_benchmark("hsii-memory")
+    study = found.open()
+    study.origin = None
+    with pytest.raises(InputError, match="The data of hsii-memory are no file of records that --dataset could read back"):
+        write_layout(found, study, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
