@@ -93,6 +93,26 @@ def test_a_path_names_a_file_or_a_folder(path: str, records: int, hub: FakeHub) 
     assert len([json.loads(line) for line in file.read_text().splitlines()]) == records
 
 
+def test_a_folder_is_whole_though_one_of_its_files_is_in_the_cache(hub: FakeHub, layouts: dict[str, Path]) -> None:
+    named = f"hf://someone/memory@{SECOND}/more"
+    other = layouts[SECOND] / "more" / "b.jsonl"
+    other.write_text("{}\n")
+    try:
+        find_data(f"{named}/a.jsonl")
+        found = find_data(named)
+    finally:
+        other.unlink()
+    assert found is not None and {file.name for file in found.iterdir()} == {"a.jsonl", "b.jsonl"}
+
+
+@pytest.mark.parametrize("answer", [b"<html>Log in first</html>", b"[]", b"{}", b'{"id": 3, "sha": null, "siblings": null}'])
+def test_another_server_than_a_hub_is_told(answer: bytes, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
+    with pytest.raises(sociable.InputError) as error:
+        find_data("hf://someone/memory")
+    assert "\n" not in str(error.value) and str(error.value).startswith("hf://someone/memory@")
+
+
 @pytest.mark.parametrize(
     ("dataset", "said"),
     [
@@ -104,6 +124,7 @@ def test_a_path_names_a_file_or_a_folder(path: str, records: int, hub: FakeHub) 
             f"hf://someone/memory@{FIRST}/b.jsonl",
             "it has no records at b.jsonl. Name a file or folder of .json or .jsonl behind the revision. It has: croissant.json, dataset.jsonl.",
         ),
+        (f"hf://someone/memory@{FIRST}/../../x.jsonl", "its path, or what "),
         (f"hf://someone/memory@{FIRST}/none", "it has no records at none"),
     ],
 )

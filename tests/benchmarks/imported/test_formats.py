@@ -112,6 +112,11 @@ def test_tau2_keeps_what_the_agent_did_wrong(tmp_path: Path) -> None:
     ]
 
 
+def test_results_of_the_first_tau_bench_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a trajectory of the first tau-bench; expected results of tau2-bench"):
+        read("tau2", write(tmp_path / "old.json", [{"task_id": 0, "reward": 1.0, "info": {}, "traj": [], "trial": 0}]))
+
+
 def test_tau2_with_simulations_in_files_of_their_own(tmp_path: Path) -> None:
     whole = make_tau2()
     for number, simulation in enumerate(whole["simulations"]):

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sociable.benchmarks.imported.records import Conversation, Person, Refused, Reported, keep_scores, make_turns, shorten
 from sociable.core.data_files import RawRecord, read_records, validate_record
-from sociable.core.errors import InputError
+from sociable.core.errors import DataError, InputError
 
 REPORTED = {"reward": Reported("the reward of the simulation", 0.0, 1.0, 1.0)}
 AGENT, CUSTOMER, TOOLS = "agent", "customer", "tools"
@@ -87,6 +87,8 @@ def read_simulations(path: Path) -> Iterator[Conversation | Refused]:
     """The simulations of a results file, or of a folder that holds one. Raises InputError and DataError."""
     file = path / "results.json" if path.is_dir() else path
     for raw in read_records(file, None):
+        if isinstance(raw.value, Mapping) and "traj" in raw.value:
+            raise DataError(raw.place, "traj", "a trajectory of the first tau-bench; expected results of tau2-bench")
         results = validate_record(_Results, raw.value, raw.place)
         tasks = {task.id: task for task in results.tasks}
         beside = file.parent / "simulations"
