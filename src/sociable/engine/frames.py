@@ -298,13 +298,12 @@ def _read_calls(result: RunResult) -> Iterator[dict[str, Any]]:
     with Journal(file, replay_only=True) as journal:
         for answered_by, *values in journal.stream(("model", *names)):
             call = dict(zip(names, values, strict=True))
-            if call["item"] in result.records.episodes:
-                keys = _identify_by_name(call["item"], clusters)
-            else:
+            about = _identify_by_name(call["item"], clusters)
+            if call["item"] not in result.records.episodes and (call["item"] in clusters or about["scenario"] not in clusters):
                 # A reference is made once for a scenario, whatever its repeats.
                 scenario = call["item"] if call["item"] in clusters else None
-                keys = {"scenario": scenario, "cluster": clusters.get(call["item"]), "repeat": None, "episode": None}
-            yield {**keys, **call, "answered_by": answered_by}
+                about = {"scenario": scenario, "cluster": clusters.get(call["item"]), "repeat": None, "episode": None}
+            yield {**about, **call, "answered_by": answered_by}
 
 
 def _identify(episode: Episode) -> dict[str, Any]:
