@@ -122,9 +122,8 @@ def _ask(named: HubPath, ask: Callable[[Any], T]) -> T:
     except (ValueError, TypeError, KeyError) as error:
         problem = f"its path, or what {asked.endpoint} answered, is nothing that the hub's library takes ({_shorten(error)})"
     except (OSError, errors.HfHubHTTPError.__bases__[0]) as error:  # that of the library's transport, of all its errors
-        problem = (
-            f"{asked.endpoint} cannot be reached ({_shorten(error)}): try again with a network, or name a file on this machine"
-        )
+        remedy = "try again with a network, or name a file on this machine"
+        problem = f"{asked.endpoint} cannot be reached ({_shorten(error)}): {remedy}"
     raise InputError(f"{named}: {problem}.") from None
 
 

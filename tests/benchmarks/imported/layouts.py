@@ -58,7 +58,7 @@ def make_sotopia_row(**changes: Any) -> dict[str, Any]:
         "experiment_model_name_pairs": log["models"],
         "raw_messages": log["messages"],
         "raw_rewards": log["rewards"],
-        "scenario": "Two neighbours share one parking space",
+        "scenario": 'Two neighbours share one parking space <p viewer="environment">They once were friends.</p>',
         "agents_background": {"Ines Prat": "a nurse who sold her car", "Omar Haddad": "a baker"},
         "social_goals": {"Ines Prat": "Keep it (<extra_info>at night</extra_info>)", "Omar Haddad": "Get it at four"},
         "social_interactions": "",

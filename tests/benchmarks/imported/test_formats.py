@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -55,6 +56,7 @@ def test_what_no_agent_saw_of_a_goal_is_left_out(tmp_path: Path) -> None:
     unseen = make_sotopia_row(raw_messages=[make_sotopia_row()["raw_messages"][0][2:]])
     (found,) = read("sotopia", write(tmp_path / "episodes.jsonl", unseen))
     assert find_person(found, "Ines Prat").goal == "Keep it (at night)"
+    assert isinstance(found, Conversation) and found.situation == "Two neighbours share one parking space"
 
 
 def test_scores_of_sotopia_can_reach_both_ends_of_their_ranges() -> None:
@@ -151,6 +153,18 @@ def test_concordia(tmp_path: Path) -> None:
     (raw,) = read("concordia", write(tmp_path / "raw.json", make_raw_concordia()))
     assert list_said(raw) == [("Tess", (), '"Let us vote."'), ("Ugo", (), "nods")]
     assert find_person(raw, "Tess").goal == "win the vote"
+
+
+def test_hostile_lengths_take_no_time(tmp_path: Path) -> None:
+    long = "\n" * 100_000 + " " * 100_000 + "x's" * 30_000
+    messages = make_sotopia_log()["messages"]
+    messages = [[["Environment", "Ines Prat", long], *messages[0]], *messages[1:]]
+    began = process_time()
+    read("sotopia", write(tmp_path / "episodes.jsonl", make_sotopia_log(messages=messages)))
+    steps = [{"Step": 1, "Entity [Tess]": {"__act__": {"Value": long}, long: {"Key": " " * 100_000, "Value": "x"}}}]
+    read("concordia", write(tmp_path / "raw.json", steps))
+    # Under a second; what looks through it again and again takes minutes.
+    assert process_time() - began < 20
 
 
 @pytest.mark.parametrize("layout", FORMATS)

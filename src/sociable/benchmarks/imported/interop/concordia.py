@@ -20,7 +20,7 @@ ACT = "__act__"
 MOST_MEMORIES = 40
 """Memories of an entity that count as its own knowledge: the first, which it had before it acted."""
 _ENTITY = re.compile(r"Entity \[(?P<name>.+)\]")
-_GOAL = re.compile(r"\W*[\w ]*goals?\W*", re.IGNORECASE)
+_GOAL = re.compile(r"\W*(?:\w[\w ]*)?goals?\W*", re.IGNORECASE)
 
 Acted = tuple[str, Mapping[str, Any]]
 """(the entity, its components by name)."""
@@ -118,7 +118,7 @@ def _find_goal(parts: Mapping[str, Any]) -> str:
 
 def _strip_name(text: str, name: str) -> str:
     """The act without the name before it, as in ``Tess: nods`` and ``Tess -- "Good morning."``."""
-    return re.sub(rf"(?:{re.escape(name)}\s*(?::|--)\s*)+", "", text, count=1) if text.startswith(name) else text
+    return re.sub(rf"^(?:{re.escape(name)}\s*(?::|--)\s*)+", "", text)
 
 
 def _list_memories(memories: Any, acts: list[Acted]) -> str:

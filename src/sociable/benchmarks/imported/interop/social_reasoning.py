@@ -96,9 +96,7 @@ def _make_conversation(result: _Result, config: Mapping[str, Any], place: str) -
         Person(
             name=names[role],
             model=str(config.get(f"{role}_model") or config.get("model") or ""),
-            goal=str(
-                (side.get("is_malicious") and side.get("malicious_prompt")) or side.get("instruction_message") or ""
-            ).strip(),
+            goal=_find_instructions(side),
             knows=_describe_limits(side, bool(config.get("expose_preferences"))),
             is_tested=role == tested,
             reported=scores if role == tested else {},

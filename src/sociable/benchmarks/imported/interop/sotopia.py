@@ -32,8 +32,9 @@ _UNKNOWN = "Unknown"
 _PRIVATE = re.compile(r"\[private to \[(?P<to>[^\]]*)\]\]\s*")
 _SAID = re.compile(r'said: "(?P<words>.*)"', re.DOTALL)
 _SILENT = "did nothing"
-_MARK = re.compile(r"</?\w+>")
-_NEXT_FIELD = r"(?=^\s*(?:Scenario|Participants|Conversation Starts|[^\n:]+'s (?:background|goal)):|\Z)"
+_MARK = re.compile(r"<p\b[^>]*>[^<]*</p>|</?\w+>")
+"""Marks in rows that no agent saw; what stands between those of ``<p viewer="environment">`` none saw either."""
+_NEXT_FIELD = r"(?=^[ \t]*(?:Scenario|Participants|Conversation Starts|[^\n:]+'s (?:background|goal)):|\Z)"
 
 
 class _Episode(BaseModel):
@@ -89,7 +90,7 @@ def _make_conversation(episode: _Episode, raw: RawRecord) -> Conversation | Refu
     return Conversation(
         id=f"{episode.environment}:{'+'.join(episode.agents)}",
         cluster=episode.environment,
-        situation=_find_own(next(iter(views.values()), ""), "Scenario") or _MARK.sub("", episode.scenario),
+        situation=_find_own(next(iter(views.values()), ""), "Scenario") or _MARK.sub("", episode.scenario).strip(),
         people=tuple(people),
         turns=make_turns(said),
     )
@@ -97,7 +98,7 @@ def _make_conversation(episode: _Episode, raw: RawRecord) -> Conversation | Refu
 
 def _find_own(view: str, field: str) -> str:
     """What a view says of ``field``, up to its next field; empty where it is not known to whoever has the view."""
-    found = re.search(rf"^\s*{re.escape(field)}:(.*?){_NEXT_FIELD}", view, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^[ \t]*{re.escape(field)}:(.*?){_NEXT_FIELD}", view, re.MULTILINE | re.DOTALL)
     value = found[1].strip() if found else ""
     return "" if value == _UNKNOWN else value
 
