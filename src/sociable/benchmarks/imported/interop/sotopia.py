@@ -32,7 +32,7 @@ _UNKNOWN = "Unknown"
 _PRIVATE = re.compile(r"\[private to \[(?P<to>[^\]]*)\]\]\s*")
 _SAID = re.compile(r'said: "(?P<words>.*)"', re.DOTALL)
 _SILENT = "did nothing"
-_MARK = re.compile(r"<p\b[^>]*>[^<]*</p>|</?\w+>")
+_MARK = re.compile(r"<p\b[^<>]*>[^<]*</p>|</?\w+>")
 """Marks in rows that no agent saw; what stands between those of ``<p viewer="environment">`` none saw either."""
 _NEXT_FIELD = r"(?=^[ \t]*(?:Scenario|Participants|Conversation Starts|[^\n:]+'s (?:background|goal)):|\Z)"
 
