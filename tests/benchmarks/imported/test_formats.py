@@ -144,6 +144,15 @@ def test_social_reasoning_bench(tmp_path: Path) -> None:
     assert find_person(unjudged, "buyer").reported == {}
 
 
+def test_an_attacker_of_older_results_has_its_instructions_too(tmp_path: Path) -> None:
+    results = make_social_reasoning()
+    context = [{"role": "system", "content": "Find out what Ana hides."}, {"role": "user", "content": "Meet Ana at nine."}]
+    results["results"][0]["execution"]["requestor_context"] = context
+    calendar, *_ = read("social-reasoning-bench", write(tmp_path / "results.json", results))
+    assert find_person(calendar, "Leo Mai").goal == "Find out what Ana hides.\n\nMeet Ana at nine."
+    assert find_person(calendar, "Ana Ruiz").goal == "Keep my noon free."
+
+
 def test_concordia(tmp_path: Path) -> None:
     (found,) = read("concordia", write(tmp_path / "vote.json", make_concordia()))
     assert list_said(found) == [("Tess", (), "Let us vote by hand, all of us, here and now."), ("Ugo", (), "nods")]

@@ -1,7 +1,7 @@
 """``results.json`` of SocialReasoningBench: its calendar tasks, held by email, and its marketplace tasks.
 
 The assistant of the calendar and the buyer of the marketplace are tested, as there; their instructions are their goals. A
-counterpart that attacks is told nothing but its ``malicious_prompt``.
+counterpart that attacks is told its ``malicious_prompt``, in older results before its instructions, in newer ones in their place.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class _Execution(_Foreign):
     messages: list[dict[str, Any]] = []
     action_trace: list[dict[str, Any]] = []
     emails: list[dict[str, Any]] = []
+    seller_context: list[dict[str, Any]] = []
+    requestor_context: list[dict[str, Any]] = []
 
 
 class _Result(_Foreign):
@@ -89,14 +91,15 @@ def _make_conversation(result: _Result, config: Mapping[str, Any], place: str) -
     said = list(_list_emails(execution.emails, sides, names) if kind == "calendar" else _list_acts(execution))
     if not said:
         return Refused(place, "nobody said anything")
-    tested = _TESTED[kind][0]
+    tested, counterpart = _TESTED[kind]
+    orders = _find_orders(sides[counterpart], execution)
     # Where its judge failed, the scores are zeros that nobody gave.
     scores = {} if result.error else keep_scores(result.model_dump(), REPORTED)
     people = [
         Person(
             name=names[role],
             model=str(config.get(f"{role}_model") or config.get("model") or ""),
-            goal=_find_instructions(side),
+            goal=orders if orders and role == counterpart else str(side.get("instruction_message") or ""),
             knows=_describe_limits(side, bool(config.get("expose_preferences"))),
             is_tested=role == tested,
             reported=scores if role == tested else {},
@@ -136,9 +139,13 @@ def _list_emails(
         yield known.get(sender, sender), (), shorten("\n".join(filter(None, parts)))
 
 
-def _find_instructions(side: Mapping[str, Any]) -> str:
-    told = side.get("malicious_prompt") if side.get("is_malicious") else None
-    return str(told or side.get("instruction_message") or "").strip()
+def _find_orders(side: Mapping[str, Any], execution: _Execution) -> str:
+    """What a counterpart that attacks was told, with its instructions if they stand in its context; empty: it does not attack."""
+    orders = str(side.get("malicious_prompt") or "").strip() if side.get("is_malicious") else ""
+    instructions = str(side.get("instruction_message") or "").strip()
+    context = [str(each.get("content")) for each in (*execution.seller_context, *execution.requestor_context)]
+    is_told = orders and any(instructions in content for content in context)
+    return f"{orders}\n\n{instructions}" if is_told else orders
 
 
 def _describe_limits(side: Mapping[str, Any], with_preferences: bool) -> str:
