@@ -64,6 +64,51 @@ def test_parquet_holds_what_was_written_with_types_and_meanings(tmp_path: Path) 
 
 
 @pytest.mark.extra
+def test_a_number_that_parquet_cannot_hold_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow.parquet")
+    with (
+        pytest.raises(InputError, match=r"no whole numbers of more than 64 bits\. Take --format csv or jsonl"),
+        open_table(tmp_path / "t.parquet", COLUMNS, TableFormat.PARQUET) as write_row,
+    ):
+        write_row(("a seed", None, 2**64, None, True, None))
+    assert not list(tmp_path.iterdir())
+
+
+HOSTILE = (
+    *("two\nlines", "return\rline", "both\r\n", "nul\x00", "escape\x1b[31m", "tab\t", 'quote"s', "comma, semi; pipe|", ""),
+    *("NULL", "NA", "nan", "true", "007", "1e5", "line\u2028separator", "\ufeffmark", "lone\ud800"),
+    *("\\", "\\N", "# no comment", " led ", "x" * 100_000),
+)
+"""Texts that readers of tables are known to trip over; none begins like a formula."""
+
+
+@pytest.mark.extra
+def test_readers_get_the_rows_that_were_written_and_types_where_all_is_empty(tmp_path: Path) -> None:
+    duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    files = {kind: tmp_path / f"t.{kind}" for kind in TableFormat}
+    for kind, file in files.items():
+        with open_table(file, COLUMNS, kind) as write_row:
+            for text in HOSTILE:
+                write_row((text, None, None, None, True, (text,)))
+    with files[TableFormat.CSV].open(encoding="utf-8-sig", newline="") as stream:
+        read = {"csv": [row["name"] for row in csv.DictReader(stream)]}
+    read["csv by pandas"] = list(pandas.read_csv(files[TableFormat.CSV], keep_default_na=False, dtype=str)["name"])
+    read["parquet by pandas"] = list(pandas.read_parquet(files[TableFormat.PARQUET])["name"])
+    read["lines by pandas"] = list(pandas.read_json(files[TableFormat.JSONL], lines=True, dtype=False)["name"])
+    with duckdb.connect() as database:
+        for kind, file in files.items():
+            found = database.execute(f"SELECT name, hearers FROM '{file}'").fetchall()
+            # An empty cell of CSV is nothing to DuckDB.
+            read[f"{kind} by DuckDB"] = [name or "" for name, _ in found]
+            assert kind is TableFormat.CSV or [hearers[0] for _, hearers in found] == [name for name, _ in found]
+    written = [text.encode("utf-8", "replace").decode() for text in HOSTILE]
+    assert {name: texts == written for name, texts in read.items()} == dict.fromkeys(read, True)
+    types = [str(kind) for kind in parquet.read_schema(files[TableFormat.PARQUET]).types]
+    assert types == ["string", "string", "int64", "double", "bool", "list<element: string>"]
+
+
+@pytest.mark.extra
 def test_parquet_is_written_in_batches_and_may_be_empty(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = COLUMNS[:1]

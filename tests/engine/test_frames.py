@@ -119,6 +119,12 @@ def test_calls_belong_to_episodes_and_hold_no_key(tmp_path: Path, monkeypatch: p
     assert (calls["reply"] == "I could not say.").all()
     assert json.loads(calls["request"].iloc[0])["messages"]
     assert "canary-key" not in calls.to_json()
+    # Calls of an episode that a killed run did not come to write are still those of that episode.
+    made.records.close()
+    (Path(made.folder) / "episodes.jsonl").write_text("")
+    alone = sociable.load_result(made.folder).frame("calls")
+    keys = ["scenario", "cluster", "repeat", "episode"]
+    assert alone[keys].equals(calls[keys])
 
 
 def test_conversations_of_a_town_are_turns(tmp_path: Path) -> None:

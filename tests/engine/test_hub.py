@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +93,26 @@ def test_a_path_names_a_file_or_a_folder(path: str, records: int, hub: FakeHub) 
     assert len([json.loads(line) for line in file.read_text().splitlines()]) == records
 
 
+def test_a_folder_is_whole_though_one_of_its_files_is_in_the_cache(hub: FakeHub, layouts: dict[str, Path]) -> None:
+    named = f"hf://someone/memory@{SECOND}/more"
+    other = layouts[SECOND] / "more" / "b.jsonl"
+    other.write_text("{}\n")
+    try:
+        find_data(f"{named}/a.jsonl")
+        found = find_data(named)
+    finally:
+        other.unlink()
+    assert found is not None and {file.name for file in found.iterdir()} == {"a.jsonl", "b.jsonl"}
+
+
+@pytest.mark.parametrize("answer", [b"<html>Log in first</html>", b"[]", b"{}", b'{"id": 3, "sha": null, "siblings": null}'])
+def test_another_server_than_a_hub_is_told(answer: bytes, hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
+    with pytest.raises(sociable.InputError) as error:
+        find_data("hf://someone/memory")
+    assert "\n" not in str(error.value) and str(error.value).startswith("hf://someone/memory@")
+
+
 @pytest.mark.parametrize(
     ("dataset", "said"),
     [
@@ -101,6 +124,7 @@ def test_a_path_names_a_file_or_a_folder(path: str, records: int, hub: FakeHub) 
             f"hf://someone/memory@{FIRST}/b.jsonl",
             "it has no records at b.jsonl. Name a file or folder of .json or .jsonl behind the revision. It has: croissant.json, dataset.jsonl.",
         ),
+        (f"hf://someone/memory@{FIRST}/../../x.jsonl", "its path, or what "),
         (f"hf://someone/memory@{FIRST}/none", "it has no records at none"),
     ],
 )
@@ -109,6 +133,30 @@ def test_what_is_not_there_is_told_in_one_sentence(dataset: str, said: str, hub:
         run(dataset, tmp_path / "run")
     assert said in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_process_of_its_own_reads_it_over_the_socket(hub: FakeHub, tmp_path: Path) -> None:
+    command = [
+        "run",
+        "hsii-memory",
+        "--model",
+        "reference/oracle",
+        "--limit",
+        "1",
+        "--dataset",
+        "hf://someone/memory",
+        "--out",
+        "run",
+    ]
+    free = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    own = {**free, "HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-m", "sociable", *command], cwd=tmp_path, env=own, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["settings"]["dataset"] == f"hf://someone/memory@{SECOND}"
+    assert f"/datasets/someone/memory/resolve/{SECOND}/dataset.jsonl" in hub.asked
 
 
 def test_without_a_network_it_is_told(hub: FakeHub, tmp_path: Path) -> None:

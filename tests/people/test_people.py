@@ -21,9 +21,9 @@ from sociable.api.people import (
     make_people_document,
 )
 from sociable.core.errors import DataError, InputError, RunFolderError
+from sociable.core.people_files import PeopleFiles, PersonRating, PersonWord
 from sociable.core.records import Verdict
 from sociable.core.view import Callout, Document, Table
-from sociable.people.files import PeopleFiles
 from sociable.people.pairs import list_judged_pairs
 from sociable.people.sheets import PAIR_FIELDS
 
@@ -160,6 +160,31 @@ def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
     expected = there["first utterance: tie"] / sum(n for stratum, n in there.items() if stratum.startswith("first"))
     (row,) = [row for row in cells(document, CORRECTED) if row["Metric"] == "r3"]
     assert float(row["Corrected"].split()[0]) == pytest.approx(expected, abs=0.0005)
+
+
+def test_verdicts_ratings_and_words_are_rows_of_a_table(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", as_the_panel(run, tmp_path / "sheet.csv"))])
+    opened = results.load_result(run)
+    episode = next(opened.episodes())
+    with PeopleFiles(run) as people:
+        people.ratings.append(PersonRating(id="r", episode=episode.id, person="ann", rating=3.5))
+        people.words.append(PersonWord(id="w", episode=episode.id, person="ann", word="kind"))
+    table = opened.frame("people")
+    verdicts, rating, word = (table[table["given"] == kind] for kind in ("verdict", "rating", "word"))
+    pairs = list(list_judged_pairs(opened))
+    panel = {(pair.episode.id, pair.criterion): pair.verdict.value for pair in pairs}
+    assert len(verdicts) == 12 and set(verdicts["person"]) == {"eve"}
+    assert list(verdicts["verdict"]) == [panel[key] for key in verdicts[["episode", "criterion"]].itertuples(index=False)]
+    # An item stands for as many as were not drawn: weights give back the size of each stratum.
+    weights = (1 / verdicts["inclusion"]).groupby(verdicts["stratum"]).sum()
+    assert weights.to_dict() == pytest.approx(Counter(pair.stratum for pair in pairs))
+    assert (
+        list(rating["rating"]) == [3.5]
+        and list(word["word"]) == ["kind"]
+        and rating[["verdict", "question"]].isna().all(axis=None)
+    )
+    assert set(word["cluster"]) == {episode.cluster}
 
 
 def test_a_stratum_nobody_looked_at_leaves_no_corrected_score(run: Path, tmp_path: Path) -> None:

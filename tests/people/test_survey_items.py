@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sociable.core.people_files import SheetItem
 from sociable.core.records import Verdict
 from sociable.engine.registry import find_benchmark
 from sociable.engine.study import JudgeAudited, Judged, ShownPair, ShownQuestion
-from sociable.people.files import SheetItem
 from sociable.people.survey_items import draw_attention_checks
 
 DEALT = [("hsii", 3), ("agentsense", 3), ("anteval-iep", 3), ("stss-conversations", 3)]

@@ -26,12 +26,12 @@ from sociable.api import surveys as api
 from sociable.api.people import add_corrections
 from sociable.api.results import load_result
 from sociable.core.errors import InputError
+from sociable.core.people_files import PeopleFiles, PersonRating, SheetItem
 from sociable.core.records import Verdict
 from sociable.core.run_folder import RunFolder
 from sociable.engine.registry import find_benchmark
 from sociable.engine.study import ShownPair, ShownQuestion
 from sociable.people.dealing import Dealt
-from sociable.people.files import PeopleFiles, PersonRating, SheetItem
 from sociable.people.surveys import SURVEY_FILE, NewItem, Surveys, Task
 from sociable.studio.surveys import OpenSurveys, make_path
 

@@ -33,7 +33,7 @@ def export(folders: str | Path | Sequence[str | Path], out: str | Path, format: 
     """
     kind = _find_format(format)
     named = [Path(each) for each in ([folders] if isinstance(folders, str | Path) else folders)]
-    runs = list(dict.fromkeys(run for folder in named for run in list_folders(folder)))
+    runs = _list_runs(named)
     ready = [run for run in runs if run in named or (run / "scores.json").exists()]
     if not ready:
         raise InputError(f"No run in {named[0]} has scores yet. Go on with: sociable resume {named[0]}")
@@ -53,6 +53,14 @@ def export(folders: str | Path | Sequence[str | Path], out: str | Path, format: 
                     write(row)
                     exported.files[str(file)] += 1
     return exported
+
+
+def _list_runs(folders: Sequence[Path]) -> list[Path]:
+    """The runs in these folders, each once, by whichever paths it is named."""
+    runs: dict[Path, Path] = {}
+    for run in (run for folder in folders for run in list_folders(folder)):
+        runs.setdefault(run.resolve(), run)
+    return list(runs.values())
 
 
 def _find_format(name: str) -> TableFormat:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from sociable.api.results import load_result
 from sociable.core.errors import InputError
+from sociable.core.people_files import PeopleFiles
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
 from sociable.engine.result import RunResult
 from sociable.people.agreement import show_people
-from sociable.people.files import PeopleFiles
 from sociable.people.pairs import list_strata
 from sociable.people.planning import PlannedSheet, draw_planned_sheet
 from sociable.people.reading import read_ratings, read_verdicts, read_words

@@ -9,6 +9,7 @@ from pathlib import Path
 from sociable.api.people import draw_for_people
 from sociable.api.results import load_result
 from sociable.core.errors import InputError, RunFolderError
+from sociable.core.people_files import PeopleFiles, PersonRating, PersonVerdict, PersonWord, SheetItem
 from sociable.core.records import Verdict
 from sociable.core.run_folder import RunFolder
 from sociable.core.spreadsheets import render_csv
@@ -19,7 +20,6 @@ from sociable.engine.result import RunResult
 from sociable.engine.study import AnyStudy, Judged
 from sociable.people.agreement import show_people
 from sociable.people.dealing import deal_items
-from sociable.people.files import PeopleFiles, PersonRating, PersonVerdict, PersonWord, SheetItem
 from sociable.people.reading import write_verdict
 from sociable.people.sheets import make_row
 from sociable.people.survey_items import INSTRUCTIONS, draw_attention_checks, draw_episodes, show_sheet_items

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args
 
-from sociable.core.errors import StorageFailure
+from sociable.core.errors import InputError, StorageFailure
 from sociable.core.extras import import_extra
 from sociable.core.records import Record, make_storable
 from sociable.core.spreadsheets import escape_formula
@@ -60,7 +60,7 @@ def list_columns(rows: type[Record]) -> list[TableColumn]:
 def open_table(path: Path, columns: Sequence[TableColumn], kind: TableFormat) -> Iterator[WriteRow]:
     """A new table in the file ``path``, which it replaces when it is whole. Yields what takes its rows, one at a time.
 
-    Raises StorageFailure, and InputError for parquet where the extra ``hub`` is missing.
+    Raises StorageFailure, and InputError for parquet where the extra ``hub`` is missing, or a number does not fit.
     """
     part = path.with_name(f".{path.name}.part")
     try:
@@ -120,20 +120,33 @@ def _open_parquet(path: Path, columns: Sequence[TableColumn]) -> Iterator[WriteR
             nonlocal characters
             if batch:
                 values = zip(*batch, strict=True)
-                arrays = [pyarrow.array(column, field.type) for column, field in zip(values, schema, strict=True)]
+                try:
+                    arrays = [pyarrow.array(column, field.type) for column, field in zip(values, schema, strict=True)]
+                except OverflowError:
+                    message = f"{path.parent}: parquet holds no whole numbers of more than 64 bits. Take --format csv or jsonl."
+                    raise InputError(message) from None
                 writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
             batch.clear()
             characters = 0
 
         def write(row: Row) -> None:
             nonlocal characters
-            batch.append([make_storable(cell) if isinstance(cell, str) else cell for cell in row])
+            batch.append([_make_storable_cell(cell) for cell in row])
             characters += sum(len(cell) for cell in row if isinstance(cell, str))
             if len(batch) >= BATCH_ROWS or characters >= BATCH_CHARACTERS:
                 flush()
 
         yield write
         flush()
+
+
+def _make_storable_cell(value: Any) -> Any:
+    match value:
+        case str():
+            return make_storable(value)
+        case tuple():
+            return [make_storable(text) for text in value]
+    return value
 
 
 def import_parquet() -> Any:

@@ -124,8 +124,8 @@ def write_croissant(path: Path, content: bytes, described: Mapping[str, Any]) ->
 
     ``described``: what schema.org says of a data set, such as name, description, licence.
     """
-    lines, data = content.splitlines(), path.name
-    fields = [field for key, value in json.loads(lines[0] if lines else "{}").items() for field in _make_fields(data, key, value)]
+    data = path.name
+    fields = [field for key, value in _pick_values(content).items() for field in _make_fields(data, key, value)]
     file = {
         "@type": "cr:FileObject",
         "@id": data,
@@ -145,6 +145,18 @@ def write_croissant(path: Path, content: bytes, described: Mapping[str, Any]) ->
         "recordSet": [{"@type": "cr:RecordSet", "@id": "records", "name": "records", "field": fields}] if fields else [],
     }
     write_atomically(path.with_name(CROISSANT), json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
+
+
+def _pick_values(content: bytes) -> dict[str, Any]:
+    """A value of each key of the records that has values of one type only; a record may lack it."""
+    picked: dict[str, Any] = {}
+    for line in content.splitlines():
+        for key, value in json.loads(line).items():
+            if value is not None:
+                picked.setdefault(key, value)
+                if type(picked[key]) is not type(value):
+                    picked[key] = ()
+    return picked
 
 
 def _make_fields(data: str, key: str, value: Any) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import BaseModel, Field
 
 from sociable.core.errors import InputError
+from sociable.core.people_files import PeopleFiles
 from sociable.core.records import Episode, Judgment, Record, Turn, Usage, make_episode_id, parse_episode_id
 from sociable.core.tables import TEXTS, TableColumn, list_columns
 from sociable.models.journal import Journal
@@ -32,6 +33,7 @@ class TableName(StrEnum):
     EPISODES = "episodes"
     TURNS = "turns"
     JUDGMENTS = "judgments"
+    PEOPLE = "people"
     CALLS = "calls"
 
 
@@ -53,11 +55,13 @@ class RunRow(OfRun):
     created: str = Field(description="when the run was begun, in UTC, as in 2026-01-31T09:30:00+00:00")
     partner: str | None = Field(description="the model that plays everybody else; empty where there is none")
     opponent: str | None = Field(description="the model that the tested one meets; empty where there is none")
+    reference: str | None = Field(description="the model whose answers are the references; empty where there is none")
     judges: TEXTS = Field(description="the judges whose verdicts count")
     raters: TEXTS = Field(description="the judges who rate by the rubric")
     rubric: str | None = Field(description="the rubric; empty where nobody rates")
     seed: int = Field(description="the seed of all randomness")
     repeats: int = Field(description="how often each scenario is played")
+    planned: int = Field(description="episodes that the run is to have: it is not finished while it has fewer")
     options: str = Field(description="the benchmark's own options, as JSON")
     digests: str = Field(description="digests of data set and prompts, as JSON")
     sociable: str | None = Field(description="the version of sociable that began the run")
@@ -114,6 +118,22 @@ class JudgmentRow(OfEpisode):
     rating: float | None = Field(description="the rating; empty in a verdict, and where none could be read")
     reason: str = Field(description="the judge's reason, or why there is no opinion")
     details: str | None = Field(description="the benchmark's own fields, as JSON")
+
+
+class PersonRow(OfEpisode):
+    person: str = Field(description="who gave it, by the name in the file or on the link")
+    given: str = Field(description="verdict, rating or word")
+    criterion: str | None = Field(description="what was judged; empty but in a verdict")
+    item: str | None = Field(description="the item of a sheet, or of a link; empty but in a verdict")
+    question: bool | None = Field(description="whether it was asked with yes (win) or no (loss); empty but in a verdict")
+    subject_first: bool | None = Field(description="whether the tested model's answer was shown first; empty but in a verdict")
+    stratum: str | None = Field(description="the kind of items that it was drawn among; empty but in a verdict")
+    inclusion: float | None = Field(description="the share of its stratum that people were given; empty where it was not noted")
+    verdict: str | None = Field(description="win, tie or loss of the tested model, unscored: undecided; empty but in a verdict")
+    rating: float | None = Field(description="the rating of the whole episode; empty but in a rating")
+    word: str | None = Field(description="the one word on the whole episode; empty but in a word")
+    comment: str = Field(description="the person's comment on a verdict")
+    seconds: float | None = Field(description="the time that a verdict took; empty where it was not measured")
 
 
 class CallRow(OfRun):
@@ -174,10 +194,11 @@ def _read_run(result: RunResult) -> Iterator[dict[str, Any]]:
     manifest, settings = result.manifest, result.manifest["settings"]
     yield {
         **{name: manifest[name] for name in ("version", "created")},
-        **{name: manifest["models"].get(name) for name in ("partner", "opponent")},
+        **{name: manifest["models"].get(name) for name in ("partner", "opponent", "reference")},
         "judges": tuple(manifest["models"]["judges"]),
         "raters": tuple(manifest.get("rubric", {}).get("raters", ())),
         **{name: settings.get(name) for name in ("rubric", "seed", "repeats")},
+        "planned": manifest["episodes"],
         "options": _make_json(settings.get("options", {})),
         "digests": _make_json(manifest["digests"]),
         "sociable": manifest.get("packages", {}).get("sociable"),
@@ -245,6 +266,29 @@ def _read_judgments(result: RunResult) -> Iterator[dict[str, Any]]:
             }
 
 
+def _read_people(result: RunResult) -> Iterator[dict[str, Any]]:
+    clusters = _find_clusters(result)
+    empty = dict.fromkeys(PersonRow.model_fields.keys() - OfEpisode.model_fields.keys(), None) | {"comment": ""}
+    own = ("criterion", "question", "subject_first", "stratum", "inclusion")
+    with PeopleFiles(Path(result.folder)) as files:
+        items = {item.id: item for item in files.sheets}
+        # As in reports, a verdict counts as long as the sheet that it is on is there.
+        for given in files.verdicts:
+            if item := items.get(given.item):
+                yield {
+                    **empty,
+                    **_identify_by_name(item.episode, clusters),
+                    **{name: getattr(given, name) for name in ("person", "item", "comment", "seconds")},
+                    **{name: getattr(item, name) for name in own},
+                    "given": "verdict",
+                    "verdict": given.verdict.value,
+                }
+        for name, file in (("rating", files.ratings), ("word", files.words)):
+            for each in file:
+                about = _identify_by_name(each.episode, clusters)
+                yield {**empty, **about, "person": each.person, "given": name, name: getattr(each, name)}
+
+
 def _read_calls(result: RunResult) -> Iterator[dict[str, Any]]:
     file = Path(result.folder) / "calls.sqlite"
     if not file.exists():
@@ -254,13 +298,12 @@ def _read_calls(result: RunResult) -> Iterator[dict[str, Any]]:
     with Journal(file, replay_only=True) as journal:
         for answered_by, *values in journal.stream(("model", *names)):
             call = dict(zip(names, values, strict=True))
-            if call["item"] in result.records.episodes:
-                keys = _identify_by_name(call["item"], clusters)
-            else:
+            about = _identify_by_name(call["item"], clusters)
+            if call["item"] not in result.records.episodes and (call["item"] in clusters or about["scenario"] not in clusters):
                 # A reference is made once for a scenario, whatever its repeats.
                 scenario = call["item"] if call["item"] in clusters else None
-                keys = {"scenario": scenario, "cluster": clusters.get(call["item"]), "repeat": None, "episode": None}
-            yield {**keys, **call, "answered_by": answered_by}
+                about = {"scenario": scenario, "cluster": clusters.get(call["item"]), "repeat": None, "episode": None}
+            yield {**about, **call, "answered_by": answered_by}
 
 
 def _identify(episode: Episode) -> dict[str, Any]:
@@ -273,8 +316,8 @@ def _identify_by_name(name: str, clusters: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _find_clusters(result: RunResult) -> dict[str, str]:
-    """The cluster of each scenario that was played."""
-    return {score.scenario: score.cluster for score in result.scores}
+    """The cluster of each scenario. Scores do not tell: a run that goes on has episodes that they do not know yet."""
+    return {scenario: result.study.find_cluster(scenario) for scenario in result.study.scenarios}
 
 
 def _dump_own_fields(record: BaseModel, base: type[BaseModel], *shown: str) -> str | None:
@@ -294,6 +337,7 @@ TABLES: Mapping[TableName, Table] = {
     TableName.EPISODES: Table(EpisodeRow, "one row for each episode", _read_episodes),
     TableName.TURNS: Table(TurnRow, "one row for each turn of a conversation", _read_turns),
     TableName.JUDGMENTS: Table(JudgmentRow, "one row for each verdict, and for each rating on a dimension", _read_judgments),
+    TableName.PEOPLE: Table(PersonRow, "one row for each verdict, rating and word of a person", _read_people),
     TableName.CALLS: Table(CallRow, "one row for each call to a model, judges' calls too", _read_calls),
 }
 """The tables of a run, in the order in which they are listed."""
@@ -312,7 +356,7 @@ def make_frame(result: RunResult, table: str) -> pd.DataFrame:
 
 
 def _find_type(column: TableColumn) -> str:
-    """pandas' type of a column: its integers know no missing value unless they are its own."""
-    if column.kind is int:
-        return "Int64" if column.nullable else "int64"
-    return {str: "object", float: "float64", bool: "bool"}.get(column.kind, "object")
+    """pandas' type of a column: integers and booleans know no missing value unless they are its own."""
+    if column.nullable and column.kind in (int, bool):
+        return "Int64" if column.kind is int else "boolean"
+    return {int: "int64", float: "float64", bool: "bool"}.get(column.kind, "object")

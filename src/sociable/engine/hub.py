@@ -17,6 +17,8 @@ from sociable.core.extras import import_extra
 
 SCHEME = "hf://"
 DATASET = "dataset.jsonl"
+RECORDS = (".json", ".jsonl")
+"""The endings of files of records."""
 MOST_LISTED = 10
 """Files that are named where the one that was asked for is not there."""
 
@@ -80,11 +82,13 @@ def _fetch(named: HubPath) -> Path:
         return Path(found)
 
     def fetch(hub: Any) -> Path:
-        with contextlib.suppress(FileNotFoundError):
-            return download(hub, wanted, local_files_only=True)
+        # A folder in the cache may hold some of its files only.
+        if wanted.endswith(RECORDS):
+            with contextlib.suppress(FileNotFoundError):
+                return download(hub, wanted, local_files_only=True)
         listed = hub.dataset_info(named.name, revision=named.revision).siblings
         files = [str(each.rfilename) for each in listed]
-        records = [file for file in files if file.endswith((".json", ".jsonl"))]
+        records = [file for file in files if file.endswith(RECORDS)]
         if wanted in records:
             return download(hub, wanted)
         inside = [file for file in records if file.startswith(f"{wanted}/")]
@@ -115,7 +119,13 @@ def _ask(named: HubPath, ask: Callable[[Any], T]) -> T:
         problem = f"it has no revision '{named.revision}': name a branch, a tag or a commit that it has"
     except errors.HFValidationError:
         problem = "the hub knows no such names: write hf://OWNER/NAME@REVISION"
+    except (ValueError, TypeError, KeyError) as error:
+        problem = f"its path, or what {asked.endpoint} answered, is nothing that the hub's library takes ({_shorten(error)})"
     except (OSError, errors.HfHubHTTPError.__bases__[0]) as error:  # that of the library's transport, of all its errors
-        told = f"{type(error).__name__}: {error}".splitlines()[0][:120]
-        problem = f"{asked.endpoint} cannot be reached ({told}): try again with a network, or name a file on this machine"
+        remedy = "try again with a network, or name a file on this machine"
+        problem = f"{asked.endpoint} cannot be reached ({_shorten(error)}): {remedy}"
     raise InputError(f"{named}: {problem}.") from None
+
+
+def _shorten(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0][:120]

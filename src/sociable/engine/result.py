@@ -80,7 +80,7 @@ class RunResult(Generic[St]):
         return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
 
     def frame(self, table: str = "scores") -> pd.DataFrame:
-        """A table of the run as a pandas data frame: scores, estimates, episodes, turns, judgments, calls or runs.
+        """A table of the run as a pandas data frame: scores, estimates, episodes, turns, judgments, people, calls or runs.
 
         Columns are those of ``sociable export``; what may be missing is NaN, NA or None. Raises InputError for another name.
         """

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
+from sociable.core.people_files import PeopleFiles, SheetItem
 from sociable.core.records import Outcome, Verdict, make_episode_id
 from sociable.core.seeding import derive_seed
 from sociable.core.view import Callout, Column, Paragraph, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.people.corrected import show_corrected
-from sociable.people.files import PeopleFiles, SheetItem
 from sociable.people.pairs import list_judged_pairs
 from sociable.statistics.agreement import Label, correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import bootstrap_rank_correlation

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from sociable.core.people_files import PeopleFiles, SheetItem
 from sociable.core.records import Verdict
 from sociable.core.view import Callout, Column, Row, Section, Table, Tone, format_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
-from sociable.people.files import PeopleFiles, SheetItem
 from sociable.people.pairs import JudgedPair, find_shown_item, list_judged_pairs
 from sociable.statistics.intervals import Interval, estimate_mean
 from sociable.statistics.prediction_powered import JudgedUnit, correct_difference, correct_mean

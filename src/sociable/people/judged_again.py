@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.errors import InputError
+from sociable.core.people_files import PeopleFiles, SheetItem
 from sociable.core.records import Judgment, Verdict
 from sociable.engine.judge_people import FamilyKind, PeopleKind
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Seat
 from sociable.engine.study import Judged, JudgingTask, ShownPair
 from sociable.judging.auditing.known_answers import KnownAnswer, Said
-from sociable.people.files import PeopleFiles, SheetItem
 from sociable.people.pairs import find_shown_item, list_judged_pairs
 
 

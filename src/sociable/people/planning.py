@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sociable.core.errors import InputError
+from sociable.core.people_files import PeopleFiles, SheetItem
 from sociable.core.records import Verdict
 from sociable.engine.result import RunResult
 from sociable.people.corrected import CorrectedMetric, list_metrics
-from sociable.people.files import PeopleFiles, SheetItem
 from sociable.people.pairs import JudgedPair
 from sociable.people.sampling import draw_items
 from sociable.statistics.prediction_powered import VerdictPlan, correct_mean, plan_verdicts

@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import find_words
+from sociable.core.people_files import PeopleFiles, PersonRating, PersonVerdict, PersonWord
 from sociable.core.records import Verdict
 from sociable.core.run_folder import RecordFile
 from sociable.core.spreadsheets import read_rows
-from sociable.people.files import PeopleFiles, PersonRating, PersonVerdict, PersonWord
 
 P = TypeVar("P", PersonVerdict, PersonRating, PersonWord)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from sociable.core.errors import InputError
+from sociable.core.people_files import PeopleFiles, SheetItem
 from sociable.core.seeding import derive_seed, make_generator
 from sociable.engine.result import RunResult
 from sociable.engine.study import ShownQuestion
-from sociable.people.files import PeopleFiles, SheetItem
 from sociable.people.pairs import JudgedPair, find_shown_item
 
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociable.core.errors import InputError
+from sociable.core.people_files import SheetItem
 from sociable.core.records import Score, make_episode_id
 from sociable.core.run_folder import write_atomically
 from sociable.core.seeding import make_generator
 from sociable.core.spreadsheets import render_csv
 from sociable.engine.result import RunResult
 from sociable.engine.study import ShownPair, ShownQuestion
-from sociable.people.files import SheetItem
 from sociable.people.pairs import find_shown_item
 
 PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")

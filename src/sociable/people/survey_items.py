@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from sociable.core.errors import InputError
+from sociable.core.people_files import SheetItem
 from sociable.core.records import EpisodeStatus, Verdict, make_episode_id
 from sociable.core.seeding import derive_seed, make_generator
 from sociable.engine.result import RunResult
 from sociable.engine.study import AnyStudy, JudgeAudited, Rated
-from sociable.people.files import SheetItem
 from sociable.people.sheets import list_low_scores, require_shown
 from sociable.people.surveys import NewItem, ShownEpisode, Task
 

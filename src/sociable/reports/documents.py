@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.form import PERSON
+from sociable.core.people_files import PeopleFiles
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import SERIES_FILE
 from sociable.core.view import Column, Document, Row, Section, Table, format_interval
@@ -19,7 +20,6 @@ from sociable.engine.seats import Role
 from sociable.judging.rubric import Rubric
 from sociable.people.agreement import show_people
 from sociable.people.corrected import note_corrected
-from sociable.people.files import PeopleFiles
 from sociable.reports.comparison import find_differences
 from sociable.reports.judge_cards import describe_judges, find_cards, show_judges
 from sociable.reports.result_tables import tell_where_it_stopped

@@ -11,12 +11,12 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
+from sociable.core.people_files import PeopleFiles
 from sociable.core.records import Estimate, Outcome, Score
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.result import RunResult
 from sociable.engine.study import Concluded
 from sociable.people.corrected import list_corrected_metrics
-from sociable.people.files import PeopleFiles
 from sociable.reports.comparison import MetricPair, compare_metric, find_differences
 from sociable.statistics.conclusions import Conclusion, draw_conclusions
 from sociable.statistics.intervals import Interval

@@ -18,14 +18,14 @@ Conversation Starts:
 SOTOPIA_MESSAGES = [
     [
         ["Environment", "Ines Prat", VIEW.format(ines="Keep the space at night", omar="Unknown")],
-        ["Environment", "Omar Haddad", VIEW.format(ines="Unknown", omar="Get it at four in the morning")],
+        ["Environment", "Omar Haddad", VIEW.format(ines="Unknown", omar="Get it at four\nin the morning")],
         ["Ines Prat", "Environment", 'said: "I am home by nine.\nAlways."'],
         ["Omar Haddad", "Environment", "did nothing"],
     ],
     [
         ["Environment", "Ines Prat", "Turn #1: …"],
         ["Ines Prat", "Environment", "did nothing"],
-        ["Omar Haddad", "Environment", "[non-verbal communication] shrugs"],
+        ["Omar Haddad", "Environment", "[non-verbal communication] shrugs, as if Ines did nothing"],
     ],
     [["Omar Haddad", "Environment", "[private to ['Ines Prat']]  said: \"Leave me the key.\""]],
     [["Ines Prat", "Environment", "left the conversation"]],
@@ -48,7 +48,7 @@ def make_sotopia_log(**changes: Any) -> dict[str, Any]:
 
 
 def make_sotopia_row(**changes: Any) -> dict[str, Any]:
-    """A row of the published data."""
+    """A row of the published data, whose rewards are the dimensions alone."""
     log = make_sotopia_log()
     return {
         "episode_id": "E2",
@@ -58,17 +58,17 @@ def make_sotopia_row(**changes: Any) -> dict[str, Any]:
         "experiment_model_name_pairs": log["models"],
         "raw_messages": log["messages"],
         "raw_rewards": log["rewards"],
-        "scenario": "Two neighbours share one parking space",
+        "scenario": 'Two neighbours share one parking space <p viewer="environment">They once were friends.</p>',
         "agents_background": {"Ines Prat": "a nurse who sold her car", "Omar Haddad": "a baker"},
-        "social_goals": {"Ines Prat": "Keep the space at night", "Omar Haddad": "Get it at four"},
+        "social_goals": {"Ines Prat": "Keep it (<extra_info>at night</extra_info>)", "Omar Haddad": "Get it at four"},
         "social_interactions": "",
-        "rewards": log["rewards"],
+        "rewards": [reward[1] for reward in log["rewards"]],
         **changes,
     }
 
 
 def make_tau2(agent: str = "model-a", **changes: Any) -> dict[str, Any]:
-    """Results with a simulation that went well, one by voice, and one that failed."""
+    """Results with a simulation that went well, one by voice, one that failed and one of the agent alone."""
     messages = [
         {"role": "assistant", "content": "Hello, what can I do?"},
         {"role": "user", "content": "Move my booking to Friday."},
@@ -98,21 +98,29 @@ def make_tau2(agent: str = "model-a", **changes: Any) -> dict[str, Any]:
             {**done, "reward_info": {"reward": 1.0}},
             {**done, "id": "s2", "trial": 2, "messages": None, "ticks": []},
             {**done, "id": "s3", "trial": 3, "termination_reason": "infrastructure_error"},
+            {**done, "id": "s4", "trial": 4, "messages": messages[2:4]},
         ],
         **changes,
     }
 
 
 def make_social_reasoning() -> dict[str, Any]:
-    """A task of each kind, and one whose execution failed."""
+    """A task of each kind, one whose execution failed, one that came to no agreement, and one whose judge failed."""
     people = {
         "assistant": {
             "name": "Ana Ruiz",
             "email": "ana@a.org",
             "instruction_message": "Keep my noon free.",
             "calendar": [{"date": "d", "start_time": "09:00", "end_time": "10:00", "title": "Doctor", "is_secret": True}],
+            "preferences": [{"start_time": "10:00", "end_time": "11:00", "score": 0.9}],
         },
-        "requestor": {"name": "Leo Mai", "email": "leo@b.org", "instruction_message": "Meet Ana at nine."},
+        "requestor": {
+            "name": "Leo Mai",
+            "email": "leo@b.org",
+            "instruction_message": "Meet Ana at nine.",
+            "is_malicious": True,
+            "malicious_prompt": "Find out what Ana hides.",
+        },
     }
     emails = [
         {"from_": "leo@b.org", "to": "ana@a.org", "subject": "Nine?", "body": None, "event": "REQUEST"},
@@ -122,22 +130,49 @@ def make_social_reasoning() -> dict[str, Any]:
         "buyer": {"instruction_message": "Buy paper.", "reservation_price": 52.0},
         "seller": {"instruction_message": "Sell paper.", "reservation_price": 38.0},
     }
-    messages = [{"round": 1, "speaker": "buyer", "content": "45?"}, {"round": 1, "speaker": "seller", "content": "50."}]
     scores = {"task_completed": True, "outcome_optimality": 0.25, "leakage_rate": 0.0}
     market = {"id": 0, "hash": "m1", "type": "marketplace", "product": {"name": "paper"}, **sides}
+    messages = [{"round": 1, "speaker": "buyer", "content": "45?"}, {"round": 1, "speaker": "seller", "content": "50."}]
+    acts = [
+        ("buyer", "MakeOffer", {"price": 45.0, "message": "45?"}, "Offer #1 created at price 45.00.", True),
+        ("buyer", "AcceptOffer", {"offer_id": 1, "message": None}, "Error: Cannot accept your own offer.", False),
+        ("buyer", "Wait", {}, "Waited.", True),
+        ("seller", "SendMessage", {"content": "50."}, "Message sent.", True),
+    ]
+    trace = [
+        {"round": 1, "actor": who, "action_type": kind, "payload": payload, "result": result, "valid": valid}
+        for who, kind, payload, result, valid in acts
+    ]
+    open_ended = {
+        "task": market,
+        "messages": messages,
+        "action_trace": trace,
+        "error": "Max rounds reached (6) without agreement",
+    }
     return {
-        "config": {"model": "model-a", "seller_model": "model-s", "requestor_model": "model-s", "buyer_model": None},
+        "config": {
+            "model": "model-a",
+            "seller_model": "model-s",
+            "requestor_model": "model-s",
+            "buyer_model": None,
+            "expose_preferences": True,
+        },
         "results": [
             {"execution": {"task": {"id": 0, "hash": "c1", "type": "calendar", **people}, "emails": emails}, **scores},
             {"execution": {"task": market, "messages": messages}, **scores},
             {"execution": {"task": market, "messages": messages, "error": "timeout"}, "error": None},
+            {"execution": open_ended, **scores},
+            {"execution": {"task": market, "messages": messages}, "error": "the judge's reply", **scores},
         ],
     }
 
 
 def make_concordia() -> dict[str, Any]:
     """A structured log: a long text stands in the store, the game master's step is no act."""
-    goal = {"Goal": {"Key": "Goal", "Value": "win the vote"}}
+    goal = {
+        "BestOption": {"Key": "Question: which option achieves the goal?", "Value": "voting by hand"},
+        "Goal": {"Key": "\nGoal", "Value": "win the vote"},
+    }
     entries = [
         ("Tess", "entity", {"__act__": {"Key": "action", "Value": {"_ref": "long"}}, **goal}),
         ("rules", "step", {"__act__": {"Key": "x", "Value": "Event: Tess spoke"}}),
@@ -150,14 +185,17 @@ def make_concordia() -> dict[str, Any]:
              "deduplicated_data": {"key": f"Entity [{name}]", "value": value}}
             for name, kind, value in entries
         ],
-        "entity_memories": {"Tess": ["Tess chairs the club."]},
+        "entity_memories": {
+            "Tess": ["Tess chairs the club."],
+            "Ugo": ["[observation] Tess: Let us vote by hand, all of us, here and now.", "[observation] Ugo: nods"],
+        },
     }  # fmt: skip
 
 
 def make_raw_concordia() -> list[dict[str, Any]]:
     """The same in the raw layout."""
     steps = [
-        ("Tess", {"__act__": {"Value": "Tess: Let us vote."}, "Goal": {"Key": "Goal", "Value": "win the vote"}}),
+        ("Tess", {"__act__": {"Value": 'Tess -- "Let us vote."'}, "Goal": {"Key": "Goal", "Value": "win the vote"}}),
         ("Ugo", {"__act__": {"Value": "nods"}, "Goal": {"Key": "Goal", "Value": "stay out of it"}}),
     ]
     return [

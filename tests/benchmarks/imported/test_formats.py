@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -34,23 +35,34 @@ def find_person(conversation: Conversation | Refused, name: str) -> Person:
     return next(person for person in conversation.people if person.name == name)
 
 
-@pytest.mark.parametrize(
-    ("made", "goal"), [(make_sotopia_log(), "Get it at four in the morning"), (make_sotopia_row(), "Get it at four")]
-)
-def test_sotopia(made: dict[str, Any], goal: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [make_sotopia_log(), make_sotopia_row()])
+def test_sotopia(made: dict[str, Any], tmp_path: Path) -> None:
     (found,) = read("sotopia", write(tmp_path / "episodes.jsonl", made))
     assert list_said(found) == [
         ("Ines Prat", (), "I am home by nine.\nAlways."),
-        ("Omar Haddad", (), "[non-verbal communication] shrugs"),
+        ("Omar Haddad", (), "[non-verbal communication] shrugs, as if Ines did nothing"),
         ("Omar Haddad", ("Ines Prat",), "Leave me the key."),
         ("Ines Prat", (), "left the conversation"),
     ]
     ines, omar = find_person(found, "Ines Prat"), find_person(found, "Omar Haddad")
     assert (ines.model, omar.model) == ("model-a", "model-b")
-    assert (ines.goal, omar.goal) == ("Keep the space at night", goal)
+    assert (ines.goal, omar.goal) == ("Keep the space at night", "Get it at four\nin the morning")
     assert "sold her car" in ines.knows and "sold her car" not in omar.knows
     assert ines.reported == {"goal": 8.0, "financial": -1.0, "overall_score": 1.0}
     assert isinstance(found, Conversation) and found.situation == "Two neighbours share one parking space"
+
+
+def test_what_no_agent_saw_of_a_goal_is_left_out(tmp_path: Path) -> None:
+    unseen = make_sotopia_row(raw_messages=[make_sotopia_row()["raw_messages"][0][2:]])
+    (found,) = read("sotopia", write(tmp_path / "episodes.jsonl", unseen))
+    assert find_person(found, "Ines Prat").goal == "Keep it (at night)"
+    assert isinstance(found, Conversation) and found.situation == "Two neighbours share one parking space"
+
+
+def test_scores_of_sotopia_can_reach_both_ends_of_their_ranges() -> None:
+    # Of seven dimensions three end at 10, two at 5 and two at 0; two begin at -5, two at -10.
+    overall = FORMATS["sotopia"].reported["overall_score"]
+    assert (overall.low, overall.high) == (pytest.approx(-30 / 7), pytest.approx(40 / 7))
 
 
 def test_sotopia_refuses_games_and_silence(tmp_path: Path) -> None:
@@ -85,7 +97,26 @@ def test_tau2(tmp_path: Path) -> None:
     assert [each.reason for each in refused if isinstance(each, Refused)] == [
         "no text of the agent, as in simulations by voice",
         "the simulation failed (infrastructure_error)",
+        "no customer says anything, as in simulations of an agent alone",
     ]
+
+
+def test_tau2_keeps_what_the_agent_did_wrong(tmp_path: Path) -> None:
+    (done, *_) = make_tau2()["simulations"]
+    broken_off = {**done, "termination_reason": "agent_error", "policy": "Never.", "reward_info": {"reward": 0.0}}
+    results = make_tau2(simulations=[broken_off, {**done, "termination_reason": "user_error"}, {**done, "task_id": "t2"}])
+    found, *refused = read("tau2", write(tmp_path / "results.json", results))
+    agent = find_person(found, "agent")
+    assert agent.reported == {"reward": 0.0} and agent.knows == "Never."
+    assert [each.reason for each in refused if isinstance(each, Refused)] == [
+        "the simulation failed (user_error)",
+        "its task is not among those of the file",
+    ]
+
+
+def test_results_of_the_first_tau_bench_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="a trajectory of the first tau-bench; expected results of tau2-bench"):
+        read("tau2", write(tmp_path / "old.json", [{"task_id": 0, "reward": 1.0, "info": {}, "traj": [], "trial": 0}]))
 
 
 def test_tau2_with_simulations_in_files_of_their_own(tmp_path: Path) -> None:
@@ -93,12 +124,12 @@ def test_tau2_with_simulations_in_files_of_their_own(tmp_path: Path) -> None:
     for number, simulation in enumerate(whole["simulations"]):
         write(tmp_path / "simulations" / f"{number}.json", simulation)
     write(tmp_path / "results.json", {**whole, "simulations": []})
-    assert len(read("tau2", tmp_path)) == 3
+    assert len(read("tau2", tmp_path)) == 4
 
 
 def test_social_reasoning_bench(tmp_path: Path) -> None:
     write(tmp_path / "one" / "results.json", make_social_reasoning())
-    calendar, market, failed = read("social-reasoning-bench", tmp_path)
+    calendar, market, failed, open_ended, unjudged = read("social-reasoning-bench", tmp_path)
     assert list_said(calendar) == [("Leo Mai", (), "Nine?\nREQUEST"), ("Ana Ruiz", (), "Re: Nine?\nTen suits me.")]
     assert list_said(market) == [("buyer", (), "45?"), ("seller", (), "50.")]
     ana, buyer, seller = find_person(calendar, "Ana Ruiz"), find_person(market, "buyer"), find_person(market, "seller")
@@ -107,16 +138,42 @@ def test_social_reasoning_bench(tmp_path: Path) -> None:
     assert buyer.reported == {"task_completed": 1.0, "outcome_optimality": 0.25, "leakage_rate": 0.0}
     assert "52.0" in buyer.knows and "52.0" not in seller.knows
     assert isinstance(failed, Refused) and failed.reason == "its execution failed"
+    assert "10:00–11:00 suits it 0.9 of 1." in ana.knows and find_person(calendar, "Leo Mai").goal == "Find out what Ana hides."
+    # Prices stand in no message, and what was not valid the other side never saw.
+    assert list_said(open_ended) == [("buyer", (), "[Offer #1 created at price 45.00.] 45?"), ("seller", (), "50.")]
+    assert find_person(unjudged, "buyer").reported == {}
+
+
+def test_an_attacker_of_older_results_has_its_instructions_too(tmp_path: Path) -> None:
+    results = make_social_reasoning()
+    context = [{"role": "system", "content": "Find out what Ana hides."}, {"role": "user", "content": "Meet Ana at nine."}]
+    results["results"][0]["execution"]["requestor_context"] = context
+    calendar, *_ = read("social-reasoning-bench", write(tmp_path / "results.json", results))
+    assert find_person(calendar, "Leo Mai").goal == "Find out what Ana hides.\n\nMeet Ana at nine."
+    assert find_person(calendar, "Ana Ruiz").goal == "Keep my noon free."
 
 
 def test_concordia(tmp_path: Path) -> None:
     (found,) = read("concordia", write(tmp_path / "vote.json", make_concordia()))
     assert list_said(found) == [("Tess", (), "Let us vote by hand, all of us, here and now."), ("Ugo", (), "nods")]
     assert [find_person(found, name).goal for name in ("Tess", "Ugo")] == ["win the vote", "stay out of it"]
-    assert find_person(found, "Tess").knows == "Tess chairs the club."
+    # What is remembered of the conversation is no knowledge that somebody came with.
+    assert [find_person(found, name).knows for name in ("Tess", "Ugo")] == ["Tess chairs the club.", ""]
     (raw,) = read("concordia", write(tmp_path / "raw.json", make_raw_concordia()))
-    assert list_said(raw) == [("Tess", (), "Let us vote."), ("Ugo", (), "nods")]
+    assert list_said(raw) == [("Tess", (), '"Let us vote."'), ("Ugo", (), "nods")]
     assert find_person(raw, "Tess").goal == "win the vote"
+
+
+def test_hostile_lengths_take_no_time(tmp_path: Path) -> None:
+    long = "\n" * 100_000 + " " * 100_000 + "x's" * 30_000
+    messages = make_sotopia_log()["messages"]
+    messages = [[["Environment", "Ines Prat", long], *messages[0]], *messages[1:]]
+    began = process_time()
+    read("sotopia", write(tmp_path / "episodes.jsonl", make_sotopia_log(messages=messages)))
+    steps = [{"Step": 1, "Entity [Tess]": {"__act__": {"Value": long}, long: {"Key": " " * 100_000, "Value": "x"}}}]
+    read("concordia", write(tmp_path / "raw.json", steps))
+    # Under a second; what looks through it again and again takes minutes.
+    assert process_time() - began < 20
 
 
 @pytest.mark.parametrize("layout", FORMATS)

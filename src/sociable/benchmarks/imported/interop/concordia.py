@@ -1,7 +1,7 @@
 """Logs of Concordia's simulations: the structured one (``content_store`` and ``entries``) and the raw one, a list of steps.
 
-What an entity does stands as ``Value`` of its component ``__act__``. Its goal is what a component says whose name or key speaks
-of a goal. The layout names no models.
+What an entity does stands as ``Value`` of its component ``__act__``. Its goal is what a component says that is named a goal, or
+labelled so; a question about the goal is none. The layout names no models.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ ACT = "__act__"
 MOST_MEMORIES = 40
 """Memories of an entity that count as its own knowledge: the first, which it had before it acted."""
 _ENTITY = re.compile(r"Entity \[(?P<name>.+)\]")
-_GOAL = re.compile(r"\bgoals?\b", re.IGNORECASE)
+_GOAL = re.compile(r"\W*(?:\w[\w ]*)?goals?\W*", re.IGNORECASE)
 
 Acted = tuple[str, Mapping[str, Any]]
 """(the entity, its components by name)."""
@@ -63,7 +64,7 @@ def _make_conversation(file: Path, log: Any) -> Conversation | Refused:
         Person(
             name=name,
             goal=next((goal for who, parts in acts if who == name and (goal := _find_goal(parts))), ""),
-            knows=_list_memories(memories.get(name)),
+            knows=_list_memories(memories.get(name), acts),
         )
         for name in dict.fromkeys(name for name, _, _ in said)
     ]
@@ -110,14 +111,18 @@ def _find_value(component: Any) -> str:
 def _find_goal(parts: Mapping[str, Any]) -> str:
     for name, component in parts.items():
         label = component.get("Key", "") if isinstance(component, Mapping) else ""
-        if name != ACT and _GOAL.search(f"{name} {label}".replace("_", " ")) and (goal := _find_value(component)):
+        if name != ACT and any(_GOAL.fullmatch(str(each)) for each in (name, label)) and (goal := _find_value(component)):
             return goal
     return ""
 
 
 def _strip_name(text: str, name: str) -> str:
-    return text.removeprefix(f"{name}:").lstrip()
+    """The act without the name before it, as in ``Tess: nods`` and ``Tess -- "Good morning."``."""
+    return re.sub(rf"^(?:{re.escape(name)}\s*(?::|--)\s*)+", "", text)
 
 
-def _list_memories(memories: Any) -> str:
-    return shorten("\n".join(map(str, memories[:MOST_MEMORIES]))) if isinstance(memories, list) else ""
+def _list_memories(memories: Any, acts: list[Acted]) -> str:
+    """What an entity remembers up to the first act of the log."""
+    first = next(text for _, parts in acts if (text := _find_value(parts.get(ACT))))
+    known = map(str, memories[:MOST_MEMORIES]) if isinstance(memories, list) else ()
+    return shorten("\n".join(takewhile(lambda memory: first not in memory, known)))

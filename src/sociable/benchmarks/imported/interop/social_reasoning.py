@@ -1,6 +1,7 @@
 """``results.json`` of SocialReasoningBench: its calendar tasks, held by email, and its marketplace tasks.
 
-The assistant of the calendar and the buyer of the marketplace are tested, as there; their instructions are their goals.
+The assistant of the calendar and the buyer of the marketplace are tested, as there; their instructions are their goals. A
+counterpart that attacks is told its ``malicious_prompt``, in older results before its instructions, in newer ones in their place.
 """
 
 from __future__ import annotations
@@ -30,6 +31,12 @@ _SITUATIONS = {
 }
 
 
+_ROUNDS_OVER = "Max rounds reached"
+"""What an execution's error says, in older results, when it came to its end without a settlement: no failure of the run."""
+_DEEDS = frozenset({"MakeOffer", "AcceptOffer", "EndConversation"})
+"""Actions of which the counterpart learns more than words, such as a price."""
+
+
 class _Foreign(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -38,7 +45,10 @@ class _Execution(_Foreign):
     task: dict[str, Any]
     error: str | None = None
     messages: list[dict[str, Any]] = []
+    action_trace: list[dict[str, Any]] = []
     emails: list[dict[str, Any]] = []
+    seller_context: list[dict[str, Any]] = []
+    requestor_context: list[dict[str, Any]] = []
 
 
 class _Result(_Foreign):
@@ -70,7 +80,7 @@ def read_results(path: Path) -> Iterator[Conversation | Refused]:
 
 def _make_conversation(result: _Result, config: Mapping[str, Any], place: str) -> Conversation | Refused:
     execution = result.execution
-    if execution is None or execution.error or result.error:
+    if execution is None or (execution.error and not execution.error.startswith(_ROUNDS_OVER)):
         return Refused(place, "its execution failed")
     task, kind = execution.task, str(execution.task.get("type"))
     if kind not in _TESTED:
@@ -78,17 +88,19 @@ def _make_conversation(result: _Result, config: Mapping[str, Any], place: str) -
     sides = {role: task[role] if isinstance(task.get(role), Mapping) else {} for role in _TESTED[kind]}
     # People of the calendar have names; buyer and seller are called so.
     names = {role: str(side.get("name") or role) for role, side in sides.items()}
-    said = list(_list_emails(execution.emails, sides, names) if kind == "calendar" else _list_messages(execution.messages))
+    said = list(_list_emails(execution.emails, sides, names) if kind == "calendar" else _list_acts(execution))
     if not said:
         return Refused(place, "nobody said anything")
-    tested = _TESTED[kind][0]
-    scores = keep_scores(result.model_dump(), REPORTED)
+    tested, counterpart = _TESTED[kind]
+    orders = _find_orders(sides[counterpart], execution)
+    # Where its judge failed, the scores are zeros that nobody gave.
+    scores = {} if result.error else keep_scores(result.model_dump(), REPORTED)
     people = [
         Person(
             name=names[role],
             model=str(config.get(f"{role}_model") or config.get("model") or ""),
-            goal=str(side.get("instruction_message") or ""),
-            knows=_describe_limits(side),
+            goal=orders if orders and role == counterpart else str(side.get("instruction_message") or ""),
+            knows=_describe_limits(side, bool(config.get("expose_preferences"))),
             is_tested=role == tested,
             reported=scores if role == tested else {},
         )
@@ -105,10 +117,15 @@ def _make_conversation(result: _Result, config: Mapping[str, Any], place: str) -
     )
 
 
-def _list_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    for message in messages:
-        if text := str(message.get("content") or "").strip():
-            yield str(message.get("speaker")), (), text
+def _list_acts(execution: _Execution) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """What each side let the other know: words, offers with their prices, acceptances, the end."""
+    acts = [each for each in execution.action_trace if each.get("valid")]
+    for act in acts or [{**each, "actor": each.get("speaker"), "payload": each} for each in execution.messages]:
+        payload = act["payload"] if isinstance(act.get("payload"), Mapping) else {}
+        words = str(payload.get("content") or payload.get("message") or "").strip()
+        deed = f"[{act.get('result')}]" if act.get("action_type") in _DEEDS else ""
+        if words or deed:
+            yield str(act.get("actor")), (), f"{deed} {words}".strip()
 
 
 def _list_emails(
@@ -122,8 +139,17 @@ def _list_emails(
         yield known.get(sender, sender), (), shorten("\n".join(filter(None, parts)))
 
 
-def _describe_limits(side: Mapping[str, Any]) -> str:
-    """What a side knows beside its instructions: the limit of its price, or its appointments and which of them are secret."""
+def _find_orders(side: Mapping[str, Any], execution: _Execution) -> str:
+    """What a counterpart that attacks was told, with its instructions if they stand in its context; empty: it does not attack."""
+    orders = str(side.get("malicious_prompt") or "").strip() if side.get("is_malicious") else ""
+    instructions = str(side.get("instruction_message") or "").strip()
+    context = [str(each.get("content")) for each in (*execution.seller_context, *execution.requestor_context)]
+    is_told = orders and any(instructions in content for content in context)
+    return f"{orders}\n\n{instructions}" if is_told else orders
+
+
+def _describe_limits(side: Mapping[str, Any], with_preferences: bool) -> str:
+    """What a side knows beside its instructions: the limit of its price, or its appointments and secrets, and times that suit."""
     lines = []
     if side.get("reservation_price") is not None:
         lines.append(f"It must not tell its limit: {side['reservation_price']}.")
@@ -132,4 +158,9 @@ def _describe_limits(side: Mapping[str, Any]) -> str:
             when = f"{each.get('date', '')} {each.get('start_time', '')}–{each.get('end_time', '')}"
             secret = " (secret)" if each.get("is_secret") else ""
             lines.append(f"{when}: {each.get('title', '')}{secret}. {each.get('description', '')}".strip())
+    lines += [
+        f"{each.get('start_time', '')}–{each.get('end_time', '')} suits it {each.get('score')} of 1."
+        for each in (side.get("preferences") or [] if with_preferences else [])
+        if isinstance(each, Mapping)
+    ]
     return "\n".join(lines)

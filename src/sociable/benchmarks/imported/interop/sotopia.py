@@ -2,7 +2,8 @@
 
 A message is [sender, receiver, text]. What an agent says goes to ``Environment`` as ``said: "…"``, ``[action] …``,
 ``[non-verbal communication] …``, ``left the conversation`` or ``did nothing``, at times behind ``[private to ['…']]``. What the
-environment tells an agent first is its view of the scene, its own goal and secrets among it.
+environment tells an agent first is its view of the scene, its own goal and secrets among it; the same stands in a row without
+being cut to what each knows, and with marks (``<extra_info>``) that no agent saw.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
@@ -19,16 +21,20 @@ from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.judging.rubric import SOTOPIA
 
+_LOW, _HIGH = (fmean(getattr(each, end) for each in SOTOPIA.dimensions) for end in ("low", "high"))
 REPORTED = {
     each.name: Reported(f"the dimension {each.name}", each.low, each.high, each.high)
     for each in SOTOPIA.dimensions  # its own ranges
-} | {"overall_score": Reported("the mean of all dimensions", -25 / 7, 30 / 7, 30 / 7)}
+} | {"overall_score": Reported("the mean of all dimensions", _LOW, _HIGH, _HIGH)}
 _NAMES = {"financial_and_material_benefits": "financial"}
 _ENVIRONMENT = "Environment"
 _UNKNOWN = "Unknown"
 _PRIVATE = re.compile(r"\[private to \[(?P<to>[^\]]*)\]\]\s*")
 _SAID = re.compile(r'said: "(?P<words>.*)"', re.DOTALL)
 _SILENT = "did nothing"
+_MARK = re.compile(r"<p\b[^<>]*>[^<]*</p>|</?\w+>")
+"""Marks in rows that no agent saw; what stands between those of ``<p viewer="environment">`` none saw either."""
+_NEXT_FIELD = r"(?=^[ \t]*(?:Scenario|Participants|Conversation Starts|[^\n:]+'s (?:background|goal)):|\Z)"
 
 
 class _Episode(BaseModel):
@@ -65,11 +71,8 @@ def _make_conversation(episode: _Episode, raw: RawRecord) -> Conversation | Refu
     names = list(views) or list(episode.social_goals)
     if not names:
         raise DataError(raw.place, "messages", "expected what the environment tells each agent first: [Environment, NAME, …]")
-    said = [
-        (sender, *_read_act(text))
-        for sender, receiver, text in messages
-        if sender in names and receiver == _ENVIRONMENT and not text.strip().endswith(_SILENT)
-    ]
+    acts = [(sender, *_read_act(text)) for sender, receiver, text in messages if sender in names and receiver == _ENVIRONMENT]
+    said = [act for act in acts if act[-1] != _SILENT]
     if not said:
         return Refused(raw.place, "nobody said anything")
     # Of the models the first is the environment's.
@@ -78,8 +81,8 @@ def _make_conversation(episode: _Episode, raw: RawRecord) -> Conversation | Refu
         Person(
             name=name,
             model=model,
-            goal=episode.social_goals.get(name) or _find_own(views.get(name, ""), f"{name}'s goal"),
-            knows=episode.agents_background.get(name) or _find_own(views.get(name, ""), f"{name}'s background"),
+            goal=_find_own(views.get(name, ""), f"{name}'s goal") or _MARK.sub("", episode.social_goals.get(name, "")),
+            knows=_find_own(views.get(name, ""), f"{name}'s background") or episode.agents_background.get(name, ""),
             reported=_read_rewards(episode.rewards, place),
         )
         for place, (name, model) in enumerate(zip(names, models, strict=True))
@@ -87,15 +90,15 @@ def _make_conversation(episode: _Episode, raw: RawRecord) -> Conversation | Refu
     return Conversation(
         id=f"{episode.environment}:{'+'.join(episode.agents)}",
         cluster=episode.environment,
-        situation=episode.scenario or _find_own(next(iter(views.values()), ""), "Scenario"),
+        situation=_find_own(next(iter(views.values()), ""), "Scenario") or _MARK.sub("", episode.scenario).strip(),
         people=tuple(people),
         turns=make_turns(said),
     )
 
 
 def _find_own(view: str, field: str) -> str:
-    """A line of a view that begins with ``field:``; empty where it is not known to whoever has the view."""
-    found = re.search(rf"^\s*{re.escape(field)}:(.*)$", view, re.MULTILINE)
+    """What a view says of ``field``, up to its next field; empty where it is not known to whoever has the view."""
+    found = re.search(rf"^[ \t]*{re.escape(field)}:(.*?){_NEXT_FIELD}", view, re.MULTILINE | re.DOTALL)
     value = found[1].strip() if found else ""
     return "" if value == _UNKNOWN else value
 
@@ -111,9 +114,10 @@ def _read_act(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def _read_rewards(rewards: list[Any], place: int) -> dict[str, float]:
-    """The scores of one agent: ``[overall, {dimension: score}]``; a number alone is the overall."""
+    """The scores of one agent: ``[overall, {dimension: score}]``, or the second alone; a number alone is the overall."""
     given = rewards[place] if place < len(rewards) else None
-    parts: Mapping[str, Any] = given[1] if isinstance(given, list) and len(given) == 2 and isinstance(given[1], Mapping) else {}
+    last = given[-1] if isinstance(given, list) and given else given
+    parts: Mapping[str, Any] = last if isinstance(last, Mapping) else {}
     found: dict[str, Any] = {_NAMES.get(name, name): value for name, value in parts.items()}
     if isinstance(given, int | float):
         found["overall_score"] = given

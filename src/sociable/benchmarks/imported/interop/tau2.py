@@ -23,8 +23,8 @@ GOAL = "Do for the customer what the customer asks for, as far as the policy all
 _NAMES = {"assistant": AGENT, "user": CUSTOMER}
 _CONTROL = re.compile(r"###[A-Z-]+###")
 """Words by which the simulated customer ends a simulation, which nobody says."""
-_FAILED = ("infrastructure_error", "unexpected_error", "agent_error", "user_error", "timeout", "too_many_errors")
-"""Ends of a simulation that are failures of the run."""
+_FAILED = ("infrastructure_error", "unexpected_error", "user_error", "timeout", "context_window_exceeded")
+"""Ends of a simulation that are failures of the run or of the customer's simulator; what the agent fails at counts."""
 
 
 class _Foreign(BaseModel):
@@ -74,6 +74,7 @@ class _Simulation(_Foreign):
     termination_reason: str = ""
     reward_info: _Reward | None = None
     messages: list[_Message] | None = None
+    policy: str | None = None
 
 
 class _Results(_Foreign):
@@ -86,6 +87,8 @@ def read_simulations(path: Path) -> Iterator[Conversation | Refused]:
     """The simulations of a results file, or of a folder that holds one. Raises InputError and DataError."""
     file = path / "results.json" if path.is_dir() else path
     for raw in read_records(file, None):
+        if isinstance(raw.value, Mapping) and "traj" in raw.value:
+            raise DataError(raw.place, "traj", "a trajectory of the first tau-bench; expected results of tau2-bench")
         results = validate_record(_Results, raw.value, raw.place)
         tasks = {task.id: task for task in results.tasks}
         beside = file.parent / "simulations"
@@ -96,9 +99,10 @@ def read_simulations(path: Path) -> Iterator[Conversation | Refused]:
             raise InputError(f"{file}: there are no simulations in it, and no folder {beside}.")
         for each in simulations:
             simulation = validate_record(_Simulation, each.value, each.place)
-            if simulation.task_id not in tasks:
-                raise DataError(each.place, "task_id", f"'{simulation.task_id}' is no task of the file")
-            yield _make_conversation(simulation, tasks[simulation.task_id], results.info, each.place)
+            if simulation.task_id in tasks:
+                yield _make_conversation(simulation, tasks[simulation.task_id], results.info, each.place)
+            else:
+                yield Refused(each.place, "its task is not among those of the file")
 
 
 def _make_conversation(simulation: _Simulation, task: _Task, info: _Info, place: str) -> Conversation | Refused:
@@ -107,9 +111,12 @@ def _make_conversation(simulation: _Simulation, task: _Task, info: _Info, place:
     said = list(_list_turns(simulation.messages or []))
     if not any(who == AGENT for who, _, _ in said):
         return Refused(place, "no text of the agent, as in simulations by voice")
+    if not any(who == CUSTOMER and not to for who, to, _ in said):
+        return Refused(place, "no customer says anything, as in simulations of an agent alone")
     domain = info.environment_info
     reward = keep_scores(simulation.reward_info.model_dump() if simulation.reward_info else {}, REPORTED)
-    agent = Person(name=AGENT, model=info.agent_info.llm or "", goal=GOAL, knows=domain.policy, is_tested=True, reported=reward)
+    policy = simulation.policy or domain.policy
+    agent = Person(name=AGENT, model=info.agent_info.llm or "", goal=GOAL, knows=policy, is_tested=True, reported=reward)
     wants, knows = _read_scenario(task.user_scenario)
     customer = Person(name=CUSTOMER, model=info.user_info.llm or "", goal=wants, knows=knows)
     return Conversation(
