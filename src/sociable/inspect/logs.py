@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
 import re
+import secrets
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from inspect_ai.log import (
     EvalConfig,
@@ -21,24 +23,25 @@ from inspect_ai.log import (
     EvalError,
     EvalLog,
     EvalMetric,
+    EvalPlan,
     EvalResults,
     EvalSample,
     EvalScore,
     EvalSpec,
     EvalStats,
+    condense_sample,
     read_eval_log,
     read_eval_log_samples,
-    write_eval_log,
 )
-from inspect_ai.log._log import EvalMetricDefinition, EvalScorer
 from inspect_ai.model import GenerateConfig, ModelConfig, ModelUsage
 from pydantic import BaseModel, ValidationError
 
 from sociable.api.results import load_result
 from sociable.api.runs import score
 from sociable.core.errors import InputError, StorageFailure
-from sociable.core.records import Episode, EpisodeStatus, Judgment, Usage, make_episode_id
-from sociable.core.run_folder import RunFolder
+from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, Usage, make_episode_id
+from sociable.core.run_folder import RecordFile, RunFolder
+from sociable.engine.event_loop import run_to_end
 from sociable.engine.opening import (
     OpenStudy,
     check_digests,
@@ -70,11 +73,12 @@ from sociable.inspect.samples import (
 )
 from sociable.inspect.seating import ROLES, SETTINGS, Asked
 from sociable.judging.rubric import RubricJudgment
+from sociable.models.inspect_internals import create_recorder_for_location
 from sociable.models.journal import Journal
 from sociable.models.protocol import SAMPLING_FIELDS
 
-T = TypeVar("T")
-
+SAMPLES_AT_ONCE = 200
+"""Samples of a log in memory: each time they are written, so is the whole file."""
 UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """What Inspect raises for a file that is no log, or that is torn."""
 
@@ -82,62 +86,75 @@ UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.
 def export_log(folder: str | Path, out: str | Path | None = None) -> Path:
     """Writes a finished run as an Inspect log, by default ``run.eval`` in its folder, and returns the file.
 
-    Raises RunFolderError for a run without scores, and StorageFailure.
+    Samples of an ``.eval`` are written as they are read; a ``.json`` is held in memory, as Inspect does. Raises RunFolderError for
+    a run without scores, and StorageFailure.
     """
     run, path = load_result(folder), Path(out or Path(folder) / "run.eval")
     if path.suffix not in (".eval", ".json"):
         raise InputError(f"--out {path}: an Inspect log ends in .eval or .json.")
-    log = _make_log(run)
+    part = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_eval_log(log, str(path))
+        run_to_end(_write_log(run, part))
+        part.replace(path)
     except OSError as error:
         raise StorageFailure.at(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
     return path
 
 
-def _make_log(run: RunResult) -> EvalLog:
+async def _write_log(run: RunResult, path: Path) -> None:
     manifest = dict(run.manifest)
     settings = read_settings(manifest, Path(run.folder))
+    spec, completed, used = _make_spec(run, manifest, settings), 0, dict[str, ModelUsage]()
+    recorder = create_recorder_for_location(str(path), str(path.parent))
+    await recorder.log_init(spec, str(path))
+    await recorder.log_start(spec, EvalPlan())
     with open_journal(Path(run.folder)) as journal:
-        samples = list(_make_samples(run, manifest, settings, journal))
+        for number, sample in enumerate(_make_samples(run, manifest, settings, journal), start=1):
+            completed += sample.error is None
+            used = _add_up((used, sample.model_usage))
+            await recorder.log_sample(spec, condense_sample(sample))
+            if path.suffix == ".eval" and number % SAMPLES_AT_ONCE == 0:
+                await recorder.flush(spec)
     status, created = read_status(Path(run.folder)), manifest["created"]
-    ended = status.updated.isoformat() if status and status.updated else created
-    usage = {role: convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()}
     values = {name: EvalMetric(name=name, group="estimates", value=value) for name, value in list_values(run.estimates).items()}
+    stats = EvalStats(
+        started_at=created,
+        completed_at=status.updated.isoformat() if status and status.updated else created,
+        model_usage=used,
+        role_usage={role: convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()},
+    )
+    results = EvalResults(
+        total_samples=len(run.study.scenarios) * settings.repeats,
+        completed_samples=completed,
+        scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
+    )
+    await recorder.log_finish(spec, "success", stats, results, None, header_only=True)
+
+
+def _make_spec(run: RunResult, manifest: Mapping[str, Any], settings: RunSettings) -> EvalSpec:
     name, digest = f"sociable/{manifest['benchmark']}", _digest(manifest)
-    return EvalLog(
-        status="success",
-        eval=EvalSpec(
-            created=created,
-            eval_id=digest,
-            run_id=digest,
-            task=name,
-            task_id=digest,
-            task_version=manifest["version"],
-            task_registry_name=name,
-            dataset=EvalDataset(name=name, samples=len(run.study.scenarios), sample_ids=list(run.study.scenarios)),
-            model=name_in_inspect(strip_endpoint(settings.model)),
-            model_roles=_list_roles(settings) or None,
-            config=EvalConfig(epochs=settings.repeats),
-            packages={"sociable": manifest["packages"]["sociable"]},
-            metadata={"sociable": manifest},
-            viewer=VIEWER,
-            headline_metric=find_headline(run.study),
-            scorers=[EvalScorer(name=SCORER, metrics=[EvalMetricDefinition(name="sociable/estimates")])],
-        ),
-        results=EvalResults(
-            total_samples=len(run.study.scenarios) * settings.repeats,
-            completed_samples=sum(sample.error is None for sample in samples),
-            scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
-        ),
-        stats=EvalStats(
-            started_at=created,
-            completed_at=ended,
-            model_usage=_add_up(sample.model_usage for sample in samples),
-            role_usage=usage,
-        ),
-        samples=samples,
+    return EvalSpec(
+        created=manifest["created"],
+        eval_id=digest,
+        run_id=digest,
+        task=name,
+        task_id=digest,
+        task_version=manifest["version"],
+        task_registry_name=name,
+        dataset=EvalDataset(name=name, samples=len(run.study.scenarios), sample_ids=list(run.study.scenarios)),
+        model=name_in_inspect(strip_endpoint(settings.model)),
+        model_roles=_list_roles(settings) or None,
+        config=EvalConfig(epochs=settings.repeats),
+        packages={"sociable": manifest["packages"]["sociable"]},
+        metadata={"sociable": manifest},
+        viewer=VIEWER,
+        headline_metric=find_headline(run.study),
+        # Records of Inspect's without a public name.
+        scorers=[{"name": SCORER, "metrics": [{"name": "sociable/estimates"}]}],
     )
 
 
@@ -162,9 +179,12 @@ def _make_samples(
     run: RunResult, manifest: Mapping[str, Any], settings: RunSettings, journal: Journal | None
 ) -> Iterator[EvalSample]:
     benchmark, study = find_benchmark(settings.benchmark), run.study
-    scores = _group(run.scores, lambda score: make_episode_id(score.scenario, score.repeat))
-    judgments = _group(run.judgments(), lambda judgment: judgment.episode)
-    ratings = _group(run.records.rubrics, lambda rating: rating.episode)
+    scores = defaultdict[str, list[Score]](list)
+    for score in run.scores:
+        scores[make_episode_id(score.scenario, score.repeat)].append(score)
+    # Their names alone: a run may have more judgments than memory.
+    judgments = _group_ids(run.records.judgments)
+    ratings = _group_ids(run.records.rubrics)
     models = {"model": settings.model} | {role: name for role in _OTHERS if (name := getattr(settings, role))}
     asked = Asked(
         benchmark=benchmark.name,
@@ -176,7 +196,7 @@ def _make_samples(
     )
     names = {role.value: name_in_inspect(strip_endpoint(name)) for role, name in settings.list_models()}
     for episode in run.episodes():
-        messages, given = make_messages(study, episode), judgments[episode.id]
+        messages, given = make_messages(study, episode), [run.records.judgments.read(each) for each in judgments[episode.id]]
         store = {EPISODE: episode.model_dump(mode="json")}
         if (reference := run.find_reference(episode.scenario)) is not None:
             store[REFERENCE] = reference.model_dump(mode="json")
@@ -185,7 +205,7 @@ def _make_samples(
         is_errored = episode.status is EpisodeStatus.ERRORED
         kept = {
             "models": {**models, "judges": list(settings.judges)},
-            "ratings": tuple(each.model_dump(mode="json") for each in ratings[episode.id]),
+            "ratings": tuple(run.records.rubrics.read(each).model_dump(mode="json") for each in ratings[episode.id]),
         }
         yield EvalSample(
             id=episode.scenario,
@@ -205,11 +225,11 @@ def _make_samples(
         )
 
 
-def _group(records: Iterable[T], find_episode: Callable[[T], str]) -> defaultdict[str, list[T]]:
-    """The records by episode."""
-    found: defaultdict[str, list[T]] = defaultdict(list)
+def _group_ids(records: RecordFile[Judgment] | RecordFile[RubricJudgment]) -> defaultdict[str, list[str]]:
+    """The ids of judgments by episode."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for record in records:
-        found[find_episode(record)].append(record)
+        found[record.episode].append(record.id)
     return found
 
 

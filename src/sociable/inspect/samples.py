@@ -115,10 +115,19 @@ def _add(reason: str) -> str:
 
 
 def list_values(estimates: Iterable[Estimate]) -> dict[str, float]:
-    """The estimates as figures with names: NAME, NAME_low and NAME_high. One over nothing is left out."""
+    """The estimates as figures with names: NAME, NAME_low and NAME_high. One over nothing is left out.
+
+    NAME_unscored and NAME_errored count the episodes that are not in an estimate, where there are any.
+    """
     figures = {
         f"{each.metric}{end}": value
         for each in estimates
-        for end, value in (("", each.value), ("_low", each.low), ("_high", each.high))
+        for end, value in (
+            ("", each.value),
+            ("_low", each.low),
+            ("_high", each.high),
+            ("_unscored", each.unscored or None),
+            ("_errored", each.errored or None),
+        )
     }
     return {name: value for name, value in figures.items() if value is not None}

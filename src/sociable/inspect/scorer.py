@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from inspect_ai.solver import TaskState
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment
 from sociable.engine.phases import Progress
 from sociable.engine.study import AnyStudy, Concluded, Judged, MeasuredByRule, Referenced
-from sociable.inspect.samples import EPISODE, REFERENCE, Kept, list_values, make_score
+from sociable.inspect.samples import EPISODE, REFERENCE, SCORER, Kept, list_values, make_score
 from sociable.inspect.seating import Seated, find_models, name_all, open_asked, read_asked, take_seats
 from sociable.inspect.solver import References
+from sociable.models.inspect_internals import RegistryInfo, registry_add
 
 ENDED_EARLY = "the sample ended before its episode did: at a limit, or because it was stopped"
 
@@ -69,6 +71,15 @@ def sociable() -> Scorer:
         return make_score(study, episode, study.score(episode, judgments, panel, measured), judgments, **further)
 
     return score
+
+
+@wraps(sociable)
+def _make_by_short_name() -> Scorer:
+    return sociable()
+
+
+# A log names its scorers without their package, and `inspect score` looks for them by the name in the log.
+registry_add(_make_by_short_name, RegistryInfo(type="scorer", name=SCORER))
 
 
 async def _judge(seated: Seated, episode: Episode, made: dict[str, Any] | None) -> list[Judgment]:
