@@ -66,6 +66,7 @@ from sociable.inspect.samples import (
     Kept,
     describe_case,
     find_headline,
+    find_records,
     list_values,
     make_messages,
     make_output,
@@ -152,7 +153,7 @@ def _make_spec(run: RunResult, manifest: Mapping[str, Any], settings: RunSetting
         packages={"sociable": manifest["packages"]["sociable"]},
         metadata={"sociable": manifest},
         viewer=VIEWER,
-        headline_metric=find_headline(run.study),
+        headline_metric=find_headline(run.study, run.estimates),
         # Records of Inspect's without a public name.
         scorers=[{"name": SCORER, "metrics": [{"name": "sociable/estimates"}]}],
     )
@@ -210,7 +211,7 @@ def _make_samples(
         yield EvalSample(
             id=episode.scenario,
             epoch=episode.repeat + 1,
-            uuid=_digest({"run": manifest["created"], "episode": episode.id}),
+            uuid=_digest({"run": manifest, "episode": episode.id}),
             input=describe_case(benchmark, study, episode.scenario),
             target="",
             messages=messages,
@@ -310,15 +311,18 @@ def _make_read_error(path: Path, error: Exception) -> InputError:
 def _add_sampling(settings: RunSettings, log: EvalLog) -> RunSettings:
     """``settings`` with the sampling that the user gave Inspect, for its model under test or for a role."""
     subject = log.eval.model_generate_config.merge(log.plan.config)
-    given: dict[Role, GenerateConfig] = {Role.SUBJECT: subject}
+    given: dict[Role, list[GenerateConfig]] = {Role.SUBJECT: [subject]}
     for role in ROLES:
-        if models := (log.eval.model_roles or {}).get(role.value):
-            given[role] = (models[0] if isinstance(models, list) else models).config
+        models = (log.eval.model_roles or {}).get(role.value, [])
+        given[role] = [each.config for each in (models if isinstance(models, list) else [models])]
     roles = dict(settings.roles)
-    for seat, name in settings.list_models():
-        config = given.get(seat, GenerateConfig()).model_dump(include=set(SAMPLING_FIELDS), exclude_none=True)
-        if config:
-            roles[seat.value] = settings.find_role_settings(seat, name).model_copy(update=config)
+    for seat, configs in given.items():
+        names = [name for role, name in settings.list_models() if role is seat]
+        for name, config in zip(names, configs, strict=False):
+            if sampling := config.model_dump(include=set(SAMPLING_FIELDS), exclude_none=True):
+                # Of several judges each has its own.
+                key = seat.value if len(names) == 1 else strip_endpoint(name)
+                roles[key] = settings.find_role_settings(seat, name).model_copy(update=sampling)
     return settings.model_copy(update={"roles": roles})
 
 
@@ -349,7 +353,8 @@ def _read_samples(path: Path, opened: OpenStudy) -> _Read:
 def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
     study, scenario, repeat = opened.study, str(sample.id), sample.epoch - 1
     kept = [Kept.model_validate(each.metadata, strict=False) for each in _list_own_scores(sample)]
-    if (played := sample.store.get(EPISODE)) is None:
+    records = find_records(sample.store, sample.events)
+    if (played := records.get(EPISODE)) is None:
         read.episodes.append(study.make_errored_episode(scenario, repeat, _find_reason(sample)))
         return
     # It was played and paid for, though its judges may have failed since.
@@ -357,7 +362,7 @@ def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
     if episode.id != make_episode_id(scenario, repeat):
         raise InputError(f"{read.path}: the sample {scenario}, epoch {sample.epoch}, holds the episode {episode.id}.")
     read.episodes.append(episode)
-    made = [each for each in (sample.store.get(REFERENCE), *(each.reference for each in kept)) if each is not None]
+    made = [each for each in (records.get(REFERENCE), *(each.reference for each in kept)) if each is not None]
     if made and isinstance(study, Referenced):
         read.references.setdefault(scenario, study.reference_type.model_validate(made[0], strict=False))
     for each in kept:
