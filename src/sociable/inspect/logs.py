@@ -17,6 +17,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from inspect_ai.dataset import Sample
+from inspect_ai.event import SampleInitEvent
 from inspect_ai.log import (
     EvalConfig,
     EvalDataset,
@@ -42,13 +44,15 @@ from sociable.core.errors import InputError, StorageFailure
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, Usage, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.event_loop import run_to_end
+from sociable.engine.hub import is_on_hub, pin
 from sociable.engine.opening import (
     OpenStudy,
+    bind_study,
     check_digests,
+    check_settings,
     check_version,
     describe_roles,
     keep_inputs,
-    open_study,
     read_settings,
 )
 from sociable.engine.registry import find_benchmark
@@ -196,7 +200,9 @@ def _make_samples(
         models={role: strip_endpoint(name) for role, name in models.items()},
     )
     names = {role.value: name_in_inspect(strip_endpoint(name)) for role, name in settings.list_models()}
+    begun = datetime.fromisoformat(manifest["created"])
     for episode in run.episodes():
+        case = describe_case(benchmark, study, episode.scenario)
         messages, given = make_messages(study, episode), [run.records.judgments.read(each) for each in judgments[episode.id]]
         store = {EPISODE: episode.model_dump(mode="json")}
         if (reference := run.find_reference(episode.scenario)) is not None:
@@ -212,14 +218,17 @@ def _make_samples(
             id=episode.scenario,
             epoch=episode.repeat + 1,
             uuid=_digest({"run": manifest, "episode": episode.id}),
-            input=describe_case(benchmark, study, episode.scenario),
+            input=case,
             target="",
             messages=messages,
             output=make_output(name_in_inspect(strip_endpoint(settings.model)), messages),
             scores={} if is_errored else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
             metadata={"sociable": asked.model_dump()},
             store=store,
-            events=list(list_events(journal, episode.id, datetime.fromisoformat(manifest["created"]))) if journal else [],
+            events=[
+                SampleInitEvent(timestamp=begun, working_start=0.0, sample=Sample(id=episode.scenario, input=case)),
+                *(list_events(journal, episode.id, begun) if journal else ()),
+            ],
             model_usage=_add_up({name: convert_usage(usage)} for name, usage in used if usage.calls),
             role_usage={role: convert_usage(usage) for role, usage in episode.usage.items()},
             error=EvalError(message=episode.error, traceback="", traceback_ansi="") if is_errored else None,
@@ -256,16 +265,20 @@ class _Read:
     """The judges of the last score; None where there is no score."""
 
 
-def import_log(file: str | Path, out: str | Path) -> RunResult:
+def import_log(
+    file: str | Path, out: str | Path, *, dataset: str | Path | None = None, prompts: str | Path | None = None
+) -> RunResult:
     """Makes a run folder of a log that a task of ours or ``export_log`` wrote, scores it, and returns the result.
 
-    Raises InputError for a log of another task, of another version or data, or that cannot be read, before a folder is made.
+    ``dataset`` and ``prompts`` are where the user's own lie now, if the log was made with such. Raises InputError for a log of another task, of another version or data, or that cannot be read, before a folder is made.
     """
     path = Path(file)
     log, manifest = _read_header(path)
     benchmark = find_benchmark(manifest["benchmark"])
     check_version(manifest, benchmark, path)
-    settings = _add_sampling(read_settings(manifest, path), log)
+    moved = {name: pin(str(where)) for name, where in (("dataset", dataset), ("prompts", prompts)) if where}
+    settings = _add_sampling(read_settings(manifest, path), log).model_copy(update=moved)
+    _check_inputs(settings, path)
     opened = _open_selection(settings, log)
     check_digests(manifest, opened.study, path, only_read=True)
     read = _read_samples(path, opened)
@@ -277,6 +290,13 @@ def import_log(file: str | Path, out: str | Path) -> RunResult:
         folder.write_manifest(written if "usage" in written else written | {"usage": _sum_usage(read)})
         _write_records(RunRecords.open(folder.path, opened.study), read, opened)
     return score(out)
+
+
+def _check_inputs(settings: RunSettings, path: Path) -> None:
+    """Raises InputError where the user's own data or prompts are not where they were when the log was made."""
+    for name, given in (("dataset", settings.dataset), ("prompts", settings.prompts)):
+        if given and not is_on_hub(given) and not Path(given).exists():
+            raise InputError(f"{given}, the {name} of {path}, is not there. Name the place where it is now: --{name} PATH.")
 
 
 def _count_episodes(manifest: Mapping[str, Any], opened: OpenStudy) -> int:
@@ -329,11 +349,18 @@ def _add_sampling(settings: RunSettings, log: EvalLog) -> RunSettings:
 def _open_selection(settings: RunSettings, log: EvalLog) -> OpenStudy:
     """The study of the cases that a log is about."""
     repeats = settings.model_copy(update={"repeats": log.eval.config.epochs or 1})
-    opened = open_study(repeats, build=())
+    opened = _open(repeats)
     chosen = {str(name) for name in log.eval.dataset.sample_ids or ()}
     if chosen == opened.study.scenarios.keys():
         return opened
-    return open_study(repeats.model_copy(update={"scenarios": tuple(sorted(chosen)), "limit": None}), build=())
+    return _open(repeats.model_copy(update={"scenarios": tuple(sorted(chosen)), "limit": None}))
+
+
+def _open(settings: RunSettings) -> OpenStudy:
+    opened = bind_study(settings, build=())
+    # The references are in the log, wherever they came from.
+    check_settings(opened, references_adopted=True)
+    return opened
 
 
 def _read_samples(path: Path, opened: OpenStudy) -> _Read:

@@ -86,6 +86,11 @@ def _open(settings: str) -> OpenStudy:
     return open_study(RunSettings.model_validate_json(settings), build=())
 
 
+def forget_studies() -> None:
+    """Has every study opened anew: its files may be others since, where one process makes several tasks."""
+    _open.cache_clear()
+
+
 @contextmanager
 def tell_inspect() -> Iterator[None]:
     """What a user must mend is told as Inspect tells it: the sentence alone."""

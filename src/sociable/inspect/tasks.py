@@ -16,7 +16,7 @@ from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.settings import RunSettings
 from sociable.inspect.samples import VIEWER, describe_case, find_headline
 from sociable.inspect.scorer import sociable
-from sociable.inspect.seating import NO_MODEL, ROLES, SETTINGS, Asked, find_models, name_models, open_asked, tell_inspect
+from sociable.inspect.seating import NO_MODEL, ROLES, SETTINGS, Asked, find_models, forget_studies, name_models, open_asked, tell_inspect
 from sociable.inspect.solver import play
 from sociable.models.inspect_bridge import make_inspect_model
 
@@ -45,6 +45,7 @@ def make_task(name: str, given: Mapping[str, Any]) -> Task:
     names = name_models({**find_models(), **{role: models for role, models in roles.items() if role not in find_models()}})
     if names["model"] == NO_MODEL:
         raise InputError("No model to test: add --model PROVIDER/MODEL, or --model reference/AGENT.")
+    forget_studies()
     opened = open_asked(name, settings, names)
     study = opened.study
     opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
