@@ -37,6 +37,7 @@ from inspect_ai.log import (
 )
 from inspect_ai.model import GenerateConfig, ModelConfig, ModelUsage
 from pydantic import BaseModel, ValidationError
+from zstandard import ZstdError
 
 from sociable.api.results import load_result
 from sociable.api.runs import score
@@ -84,15 +85,15 @@ from sociable.models.protocol import SAMPLING_FIELDS
 
 SAMPLES_AT_ONCE = 200
 """Samples of a log in memory: each time they are written, so is the whole file."""
-UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, ZstdError)
 """What Inspect raises for a file that is no log, or that is torn."""
 
 
 def export_log(folder: str | Path, out: str | Path | None = None) -> Path:
     """Writes a finished run as an Inspect log, by default ``run.eval`` in its folder, and returns the file.
 
-    Samples of an ``.eval`` are written as they are read; a ``.json`` is held in memory, as Inspect does. Raises RunFolderError for
-    a run without scores, and StorageFailure.
+    Samples of an ``.eval`` are written as they are read; a ``.json`` is held in memory, as Inspect does. Raises RunFolderError
+    for a run without scores, and StorageFailure.
     """
     run, path = load_result(folder), Path(out or Path(folder) / "run.eval")
     if path.suffix not in (".eval", ".json"):
@@ -185,8 +186,8 @@ def _make_samples(
 ) -> Iterator[EvalSample]:
     benchmark, study = find_benchmark(settings.benchmark), run.study
     scores = defaultdict[str, list[Score]](list)
-    for score in run.scores:
-        scores[make_episode_id(score.scenario, score.repeat)].append(score)
+    for each in run.scores:
+        scores[make_episode_id(each.scenario, each.repeat)].append(each)
     # Their names alone: a run may have more judgments than memory.
     judgments = _group_ids(run.records.judgments)
     ratings = _group_ids(run.records.rubrics)
@@ -270,7 +271,8 @@ def import_log(
 ) -> RunResult:
     """Makes a run folder of a log that a task of ours or ``export_log`` wrote, scores it, and returns the result.
 
-    ``dataset`` and ``prompts`` are where the user's own lie now, if the log was made with such. Raises InputError for a log of another task, of another version or data, or that cannot be read, before a folder is made.
+    ``dataset`` and ``prompts`` are where the user's own lie now, if the log was made with such. Raises InputError for a log of
+    another task, of another version or data, or that cannot be read, before a folder is made.
     """
     path = Path(file)
     log, manifest = _read_header(path)
