@@ -183,10 +183,10 @@ def test_samples_of_two_runs_are_not_mistaken_for_each_other(exported: Path, tmp
     assert len(samples_df(logs)) == 2 * len(samples_df(logs[0]))
 
 
-def test_events_of_a_run_that_asked_no_model_can_be_read(exported: Path) -> None:
-    from inspect_ai.analysis import SampleMessages, SampleSummary, events_df, samples_df
+def test_what_was_said_without_a_model_can_be_read(exported: Path) -> None:
+    """As the guide says: ``messages_df`` and ``events_df`` read calls, and there are none."""
+    from inspect_ai.analysis import SampleMessages, SampleSummary, samples_df
 
-    assert set(events_df(str(exported))["event"]) == {"sample_init"}
     said = samples_df(str(exported), columns=[*SampleSummary, *SampleMessages])["messages"]
     assert any("Intelligent Assistant to " in each for each in said)
 
@@ -332,7 +332,7 @@ def test_a_torn_file_is_refused(exported: Path, tmp_path: Path, capsys: Any) -> 
     torn = tmp_path / "torn.eval"
     whole = exported.read_bytes()
     samples = [each for each in zipfile.ZipFile(exported).infolist() if each.filename.startswith("samples/")]
-    places = [each.header_offset + each.compress_size * part // 5 + 100 for each in samples for part in (0, 2, 4)]
+    places = [each.header_offset + each.compress_size * part // 5 + 100 for each in samples[:2] for part in (0, 2, 4)]
     for part in (
         b"",
         whole[: len(whole) // 2],

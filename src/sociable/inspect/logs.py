@@ -17,8 +17,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from inspect_ai.dataset import Sample
-from inspect_ai.event import SampleInitEvent
 from inspect_ai.log import (
     EvalConfig,
     EvalDataset,
@@ -201,16 +199,13 @@ def _make_samples(
         models={role: strip_endpoint(name) for role, name in models.items()},
     )
     names = {role.value: name_in_inspect(strip_endpoint(name)) for role, name in settings.list_models()}
-    begun = datetime.fromisoformat(manifest["created"])
     for episode in run.episodes():
-        case = describe_case(benchmark, study, episode.scenario)
         messages, given = make_messages(study, episode), [run.records.judgments.read(each) for each in judgments[episode.id]]
         store = {EPISODE: episode.model_dump(mode="json")}
         if (reference := run.find_reference(episode.scenario)) is not None:
             store[REFERENCE] = reference.model_dump(mode="json")
         used = [(names.get(role, role), usage) for role, usage in episode.usage.items()]
         used += [(name_in_inspect(judgment.judge), judgment.usage) for judgment in given]
-        is_errored = episode.status is EpisodeStatus.ERRORED
         kept = {
             "models": {**models, "judges": list(settings.judges)},
             "ratings": tuple(run.records.rubrics.read(each).model_dump(mode="json") for each in ratings[episode.id]),
@@ -219,20 +214,19 @@ def _make_samples(
             id=episode.scenario,
             epoch=episode.repeat + 1,
             uuid=_digest({"run": manifest, "episode": episode.id}),
-            input=case,
+            input=describe_case(benchmark, study, episode.scenario),
             target="",
             messages=messages,
             output=make_output(name_in_inspect(strip_endpoint(settings.model)), messages),
-            scores={} if is_errored else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
+            scores={} if episode.status is EpisodeStatus.ERRORED else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
             metadata={"sociable": asked.model_dump()},
             store=store,
-            events=[
-                SampleInitEvent(timestamp=begun, working_start=0.0, sample=Sample(id=episode.scenario, input=case)),
-                *(list_events(journal, episode.id, begun) if journal else ()),
-            ],
+            # Without calls there are no events: the viewer then opens the conversation.
+            events=list(list_events(journal, episode.id, datetime.fromisoformat(manifest["created"]))) if journal else [],
             model_usage=_add_up({name: convert_usage(usage)} for name, usage in used if usage.calls),
             role_usage={role: convert_usage(usage) for role, usage in episode.usage.items()},
-            error=EvalError(message=episode.error, traceback="", traceback_ansi="") if is_errored else None,
+            # The viewer shows the traceback alone.
+            error=EvalError(message=reason, traceback=reason, traceback_ansi=reason) if (reason := episode.error) else None,
         )
 
 
