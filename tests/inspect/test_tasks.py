@@ -187,6 +187,13 @@ def test_a_limit_ends_the_episode_and_the_rest_is_scored(limit: dict[str, int], 
     assert episode.error == f"the sample ended at its {sample.limit.type} limit"
 
 
+def test_a_conversation_longer_than_the_limit_is_scored_and_shown_as_far_as_it(evaluate: Evaluate) -> None:
+    (sample,) = evaluate("hsii", "reference/oracle", task_args=HSII, sample_id=CASE, message_limit=2).samples
+    assert (sample.limit, len(sample.messages), len(sample.store["episode"]["turns"])) == (None, 2, 5)
+    assert sample.store["reference"]
+    assert sample.scores["sociable"].value["r3"] is not None
+
+
 def test_a_run_that_failed_errs_and_is_tried_again(evaluate: Evaluate, tmp_path: Path) -> None:
     import inspect_ai
     from inspect_ai.model import ModelAPI, ModelOutput, modelapi
