@@ -218,7 +218,9 @@ def _make_samples(
             target="",
             messages=messages,
             output=make_output(name_in_inspect(strip_endpoint(settings.model)), messages),
-            scores={} if episode.status is EpisodeStatus.ERRORED else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
+            scores={}
+            if episode.status is EpisodeStatus.ERRORED
+            else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
             metadata={"sociable": asked.model_dump()},
             store=store,
             # Without calls there are no events: the viewer then opens the conversation.
