@@ -241,7 +241,7 @@ def test_data_prompts_and_references_of_the_users_own_may_lie_elsewhere(tmp_path
     own: Any = {"dataset": tmp_path / "data", "prompts": tmp_path / "prompts", "limit": 1}
     demo: Any = find_benchmark("hsii").demo
     sociable.run("hsii", "reference/oracle", out=tmp_path / "made", **own, **demo)
-    demo |= {"reference": None, "reference_file": tmp_path / "made" / "references.jsonl"}
+    demo = {**demo, "reference": None, "reference_file": tmp_path / "made" / "references.jsonl"}
     sociable.run("hsii", "reference/oracle", out=tmp_path / "first", **own, **demo)
     log = export_log(tmp_path / "first", tmp_path / "log.eval")
     shutil.rmtree(tmp_path / "made")
