@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ def test_data_frames_read_it(played: Path) -> None:
     run, log = sociable.load_result(played), str(played / "run.eval")
     (evaluated,) = evals_df(log).to_dict("records")
     values = {name.removeprefix("score_sociable_"): value for name, value in evaluated.items() if "score_sociable_" in name}
-    assert values == list_values(run.estimates)
+    # A value that there is not is null in a frame.
+    assert values == {name: None if value != value else value for name, value in list_values(run.estimates).items()}
     assert (evaluated["task_name"], evaluated["model"]) == ("hsii", "openai-compatible/social:log")
     assert evaluated["score_headline_metric"] == "hsii_cascade"
     samples = samples_df(log)
@@ -146,7 +148,117 @@ def test_inspect_judges_an_exported_run_again(played: Path, chat_server: Any, tm
     assert result.manifest["models"]["judges"] == ["inspect/openai-api/chat/social:third"]
     judges = {judgment.judge for judgment in result.judgments()}
     assert judges == {"inspect/openai-api/chat/social:third", "openai-compatible/social:judge"}
-    assert list_values(result.estimates) == {name: metric.value for name, metric in log.results.scores[-1].metrics.items()}
+    values = pytest.approx(list_values(result.estimates), rel=0, abs=0, nan_ok=True)
+    assert {name: metric.value for name, metric in log.results.scores[-1].metrics.items()} == values
+
+
+@pytest.mark.parametrize(("benchmark", "settings"), [("hsii", {"limit": 1}), ("stss", SMALL["stss"])])
+def test_errored_episodes_of_an_exported_run_are_scored_as_such(benchmark: str, settings: Any, tmp_path: Path) -> None:
+    import inspect_ai
+    from inspect_ai.log import read_eval_log
+
+    from sociable.inspect.logs import export_log
+    from sociable.inspect.scorer import sociable as scorer
+
+    (tmp_path / "agent.py").write_text("def reply(messages):\n    raise ValueError('down')\n")
+    demo: Any = find_benchmark(benchmark).demo
+    sociable.run(benchmark, f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run", **{**demo, **settings})
+    log = inspect_ai.score(read_eval_log(str(export_log(tmp_path / "run"))), scorer(), model="none", display="none")
+    values = {name: metric.value for name, metric in log.results.scores[-1].metrics.items()}
+    assert values == pytest.approx(list_values(sociable.load_result(tmp_path / "run").estimates), nan_ok=True)
+    assert max(value for name, value in values.items() if name.endswith("_errored")) == len(log.samples)
+
+
+def test_samples_of_two_runs_are_not_mistaken_for_each_other(exported: Path, tmp_path: Path) -> None:
+    from inspect_ai.analysis import samples_df
+
+    from sociable.inspect.logs import export_log
+
+    # Begun in the same second, over the same cases.
+    shutil.copytree(exported.parent, tmp_path / "other")
+    manifest = json.loads((tmp_path / "other" / "manifest.json").read_text())
+    manifest["settings"]["model"] = manifest["models"]["subject"] = "reference/oracle"
+    (tmp_path / "other" / "manifest.json").write_text(json.dumps(manifest))
+    logs = [str(exported), str(export_log(tmp_path / "other"))]
+    assert len(samples_df(logs)) == 2 * len(samples_df(logs[0]))
+
+
+def test_what_was_said_without_a_model_can_be_read(exported: Path) -> None:
+    """As the guide says: ``messages_df`` and ``events_df`` read calls, and there are none."""
+    from inspect_ai.analysis import SampleMessages, SampleSummary, samples_df
+
+    said = samples_df(str(exported), columns=[*SampleSummary, *SampleMessages])["messages"]
+    assert any("Intelligent Assistant to " in each for each in said)
+
+
+def test_a_log_is_written_in_parts_and_put_in_place_at_the_end(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from inspect_ai.log import EvalSample, condense_sample, read_eval_log
+
+    from sociable.inspect import logs
+
+    whole = [sample.model_dump(exclude={"events", "events_data", "output"}) for sample in read_eval_log(str(exported)).samples]
+    out, written = tmp_path / "out" / "run.eval", []
+
+    def condense(sample: EvalSample) -> EvalSample:
+        assert not out.exists()
+        written.append([len(read_eval_log(str(part)).samples or ()) for part in out.parent.iterdir()])
+        return condense_sample(sample)
+
+    monkeypatch.setattr(logs, "condense_sample", condense)
+    monkeypatch.setattr(logs, "SAMPLES_AT_ONCE", 1)
+    logs.export_log(exported.parent, out)
+    again = [sample.model_dump(exclude={"events", "events_data", "output"}) for sample in read_eval_log(str(out)).samples]
+    assert json.dumps(again, default=str) == json.dumps(whole, default=str)
+    assert written == [[], *([number] for number in range(1, len(whole)))]
+    assert [*out.parent.iterdir()] == [out]
+
+
+def test_a_log_that_cannot_be_written_leaves_the_old_one(exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sociable.core.errors import StorageFailure
+    from sociable.inspect import logs
+
+    def fail(_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "run.eval").write_text("the old one")
+    monkeypatch.setattr(logs, "condense_sample", fail)
+    with pytest.raises(StorageFailure, match="No space left on device"):
+        logs.export_log(exported.parent, tmp_path / "run.eval")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"run.eval": "the old one"}
+
+
+def test_data_prompts_and_references_of_the_users_own_may_lie_elsewhere(tmp_path: Path, capsys: Any) -> None:
+    from importlib import resources
+
+    from sociable.inspect.logs import export_log, import_log
+
+    source = sociable.load_study("hsii").origin
+    assert source is not None
+    shutil.copytree(source, tmp_path / "data")
+    shutil.copytree(str(resources.files("sociable.benchmarks.hsii") / "prompts"), tmp_path / "prompts")
+    own: Any = {"dataset": tmp_path / "data", "prompts": tmp_path / "prompts", "limit": 1}
+    demo: Any = find_benchmark("hsii").demo
+    sociable.run("hsii", "reference/oracle", out=tmp_path / "made", **own, **demo)
+    demo = {**demo, "reference": None, "reference_file": tmp_path / "made" / "references.jsonl"}
+    sociable.run("hsii", "reference/oracle", out=tmp_path / "first", **own, **demo)
+    log = export_log(tmp_path / "first", tmp_path / "log.eval")
+    shutil.rmtree(tmp_path / "made")
+    for name, moved in (("data", "data-now"), ("prompts", "prompts-now")):
+        (tmp_path / name).rename(tmp_path / moved)
+    options = ["import-log", str(log), "--out", str(tmp_path / "second")]
+    for name, place in (("dataset", "data-now"), ("prompts", "prompts-now")):
+        assert call(*options) == 2
+        assert f"is not there. Name the place where it is now: --{name} PATH." in " ".join(capsys.readouterr().err.split())
+        options += [f"--{name}", str(tmp_path / place)]
+    assert not (tmp_path / "second").exists()
+    assert call(*options) == 0
+    assert (tmp_path / "second" / "scores.json").read_bytes() == (tmp_path / "first" / "scores.json").read_bytes()
+    (tmp_path / "third").mkdir()
+    next((tmp_path / "data-now").glob("*.json*")).write_text("[]")
+    with pytest.raises(InputError):
+        import_log(log, tmp_path / "third", dataset=tmp_path / "data-now", prompts=tmp_path / "prompts-now")
 
 
 def test_errored_episodes_stay_errored_with_their_reason(tmp_path: Path, chat_server: Any) -> None:
@@ -219,14 +331,16 @@ def test_a_log_that_is_none_of_ours_is_refused_in_one_sentence(
 def test_a_torn_file_is_refused(exported: Path, tmp_path: Path, capsys: Any) -> None:
     torn = tmp_path / "torn.eval"
     whole = exported.read_bytes()
+    samples = [each for each in zipfile.ZipFile(exported).infolist() if each.filename.startswith("samples/")]
+    places = [each.header_offset + each.compress_size * part // 5 + 100 for each in samples[:2] for part in (0, 2, 4)]
     for part in (
         b"",
         whole[: len(whole) // 2],
         b"x" * 500,
-        whole[: len(whole) // 3] + b"\0" * 40 + whole[len(whole) // 3 + 40 :],
+        *(whole[:place] + b"\0" * 40 + whole[place + 40 :] for place in places),
     ):
         torn.write_bytes(part)
-        assert call("import-log", str(torn), "--out", str(tmp_path / "run")) == 2
+        assert call("import-log", str(torn), "--out", str(tmp_path / "run")) == 2, "refused"
         complaint = capsys.readouterr().err
         assert "torn.eval cannot be read as an Inspect log" in complaint.replace("\n", " ")
         assert "Traceback" not in complaint

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 import sociable
+from sociable.engine.registry import list_benchmark_names
 
 pytestmark = [
     pytest.mark.extra,
@@ -37,6 +40,17 @@ CASES: dict[str, dict[str, Any]] = {
     "anteval-iep": {"roles": {"partner": "social:partner", "judge": "social:judge"}, "limit": 4},
     # Concludes: its main estimates are of virtual dungeon masters trained on all sessions.
     "anteval-ieg": {"options": {"real": "stand-in", "sessions": 12, "resamples": 0, "curve": False}},
+    "agentsense-duels": {"roles": {"opponent": "social:opponent"}, "first": 2},
+    "anteval-hidden": {"roles": {"partner": "social:partner"}, "first": 1},
+    "anteval-informants": {"roles": {"partner": "social:partner", "judge": "social:judge"}, "first": 1},
+    "hsii-cot": {"first": 3},
+    "hsii-live": {"roles": {"partner": "reference/people", "judge": "social:judge"}, "first": 1, "options": {"draws": 1}},
+    "hsii-memory": {"roles": {"judge": "social:judge"}, "first": 1},
+    "stss-conversations": {
+        "model": "resident",
+        "roles": {"partner": "reference/residents", "judge": "resident:judge"},
+        "first": 2,
+    },
     "stss": {
         "model": "resident",
         "roles": {"partner": "reference/residents"},
@@ -54,8 +68,17 @@ def name_here(model: str) -> str:
     return model if model.startswith("reference/") else f"inspect/{name_there(model)}"
 
 
+def same(values: dict[str, float]) -> Any:
+    """Equal to the last digit; NaN is NaN."""
+    return pytest.approx(values, rel=0, abs=0, nan_ok=True)
+
+
 def read_scores(folder: Path) -> str:
     return (folder / "scores.json").read_text()
+
+
+def test_every_benchmark_is_compared() -> None:
+    assert CASES.keys() == set(list_benchmark_names())
 
 
 @pytest.mark.parametrize("benchmark", CASES)
@@ -65,6 +88,8 @@ def test_the_same_replies_give_the_same_scores(benchmark: str, evaluate: Evaluat
     case = CASES[benchmark]
     model, roles, options = case.get("model", "social"), case.get("roles", {}), case.get("options", {})
     selection = {name: case[name] for name in ("limit", "scenarios", "repeats") if name in case}
+    if first := case.get("first"):
+        selection["scenarios"] = list(sociable.load_study(benchmark).scenarios)[:first]
     several = {role: [models] if isinstance(models, str) else models for role, models in roles.items()}
     here = {role: [name_here(each) for each in models] for role, models in several.items()}
     seated = {"judges": here.pop("judge", []), **{role: models[0] for role, models in here.items()}}
@@ -82,7 +107,7 @@ def test_the_same_replies_give_the_same_scores(benchmark: str, evaluate: Evaluat
     theirs = import_log(log.location, tmp_path / "theirs")
     assert read_scores(tmp_path / "theirs") == read_scores(tmp_path / "ours")
     (found,) = log.results.scores
-    assert {name: metric.value for name, metric in found.metrics.items()} == list_values(ours.estimates)
+    assert {name: metric.value for name, metric in found.metrics.items()} == same(list_values(ours.estimates))
     assert any(estimate.value is not None for estimate in theirs.estimates)
     assert len(log.samples) == theirs.manifest["episodes"] == ours.manifest["episodes"]
     assert json.loads(read_scores(tmp_path / "ours"))["scores"]
@@ -93,7 +118,6 @@ CASE = "clause-two:6"
 
 
 def test_every_benchmark_is_a_task_that_reference_agents_can_take(evaluate: Evaluate) -> None:
-    from sociable.engine.registry import list_benchmark_names
     from sociable.inspect.registry import TASKS
 
     assert set(TASKS) == set(list_benchmark_names())
@@ -163,6 +187,13 @@ def test_a_limit_ends_the_episode_and_the_rest_is_scored(limit: dict[str, int], 
     assert episode.error == f"the sample ended at its {sample.limit.type} limit"
 
 
+def test_a_conversation_longer_than_the_limit_is_scored_and_shown_as_far_as_it(evaluate: Evaluate) -> None:
+    (sample,) = evaluate("hsii", "reference/oracle", task_args=HSII, sample_id=CASE, message_limit=2).samples
+    assert (sample.limit, len(sample.messages), len(sample.store["episode"]["turns"])) == (None, 2, 5)
+    assert sample.store["reference"]
+    assert sample.scores["sociable"].value["r3"] is not None
+
+
 def test_a_run_that_failed_errs_and_is_tried_again(evaluate: Evaluate, tmp_path: Path) -> None:
     import inspect_ai
     from inspect_ai.model import ModelAPI, ModelOutput, modelapi
@@ -189,6 +220,67 @@ def test_a_run_that_failed_errs_and_is_tried_again(evaluate: Evaluate, tmp_path:
     assert log.status == "success"
     (sample,) = log.samples
     assert sample.scores["sociable"].value["r1"] == 0.0, "the answer is not in the form"
+
+
+def test_what_is_left_out_of_an_estimate_is_counted(evaluate: Evaluate) -> None:
+    settings: dict[str, Any] = {"sample_id": [CASE, "unit-seven:4"], "fail_on_error": False, "score_on_error": True}
+    log = evaluate("hsii", "openai-api/chat/unauthorized", task_args={"stages": [1, 2]}, max_retries=0, **settings)
+    values = {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
+    assert (values["r1_errored"], math.isnan(values["r1"]), log.results.completed_samples) == (2, True, 0)
+    # The judge says nothing that can be read as a verdict.
+    roles = HSII | {"judge": "openai-api/chat/plain", "stages": [1, 2, 3]}
+    log = evaluate("hsii", "reference/oracle", task_args=roles, sample_id=[CASE, "unit-seven:4"])
+    values = {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
+    assert (values["r3_unscored"], math.isnan(values["r3"]), values["r1"]) == (2, True, 1.0)
+    assert "r1_unscored" not in values
+    assert "r1_errored" not in values
+
+
+def test_an_episode_outlives_a_crash_of_inspect(evaluate: Evaluate, tmp_path: Path) -> None:
+    """Inspect restores samples that it had not written yet from their events, without their store."""
+    import inspect_ai
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    from sociable.inspect.logs import import_log
+    from sociable.inspect.scorer import sociable as scorer
+
+    log = read_eval_log(evaluate("hsii", "reference/oracle", task_args=HSII, sample_id=CASE).location)
+    whole = import_log(log.location, tmp_path / "whole")
+    (sample,) = log.samples
+    assert sample.store["episode"]
+    sample.store = {}
+    write_eval_log(log, str(tmp_path / "restored.eval"))
+    restored = import_log(tmp_path / "restored.eval", tmp_path / "restored")
+    assert read_scores(tmp_path / "restored") == read_scores(tmp_path / "whole")
+    assert [*restored.episodes()] == [*whole.episodes()]
+    again = inspect_ai.score(log, scorer(), action="overwrite", display="none")
+    assert {name: each.value for name, each in again.results.scores[0].metrics.items()} == same(list_values(whole.estimates))
+
+
+def test_every_judge_keeps_its_own_sampling(evaluate: Evaluate, tmp_path: Path) -> None:
+    from inspect_ai.model import GenerateConfig, get_model
+
+    from sociable.inspect.logs import import_log
+
+    names = {"openai-api/chat/social:warm": 0.4, "openai-api/chat/social:cool": 0.1}
+    judges = [get_model(name, config=GenerateConfig(temperature=value)) for name, value in names.items()]
+    stages = {"stages": [1, 2]}
+    log = evaluate("hsii", "reference/oracle", task_args=stages, model_roles={"judge": judges}, sample_id=CASE)
+    sampling = import_log(log.location, tmp_path / "run").manifest["sampling"]
+    assert {name: sampling[f"judge inspect/{name}"]["temperature"] for name in names} == names
+
+
+def test_data_that_changed_are_read_anew_by_the_next_task(evaluate: Evaluate, tmp_path: Path) -> None:
+    source = sociable.load_study("hsii").origin
+    assert source is not None
+    shutil.copytree(source, tmp_path / "data")
+    settings = {"dataset": str(tmp_path / "data"), "stages": [1]}
+    before = evaluate("hsii", "reference/oracle", task_args=settings, limit=1)
+    file = next((tmp_path / "data").glob("*.json*"))
+    file.write_text(file.read_text().replace("the ", "thee ", 1))
+    after = evaluate("hsii", "reference/oracle", task_args=settings, limit=1)
+    read = [log.eval.metadata["sociable"]["digests"]["dataset"] for log in (before, after)]
+    assert read[0] != read[1]
 
 
 def test_an_episode_that_was_played_is_kept_where_its_judge_failed(evaluate: Evaluate, tmp_path: Path) -> None:
@@ -218,7 +310,7 @@ def test_inspect_scores_a_log_of_its_own_again(evaluate: Evaluate, tmp_path: Pat
         "hsii", "reference/oracle@0.5", judges="reference/rule", scenarios=cases, options=stages, out=tmp_path / "run"
     )
     (found,) = judged.results.scores
-    assert {name: metric.value for name, metric in found.metrics.items()} == list_values(run.estimates)
+    assert {name: metric.value for name, metric in found.metrics.items()} == same(list_values(run.estimates))
 
 
 @pytest.mark.parametrize(
@@ -251,6 +343,15 @@ def test_a_role_that_is_none_of_ours_is_told(evaluate: Evaluate) -> None:
 
     with pytest.raises(PrerequisiteError, match="There is no role 'grader' here; model roles are: partner, opponent"):
         evaluate("hsii", "reference/oracle", task_args={}, model_roles={"grader": "reference/rule"})
+
+
+def test_another_event_loop_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sociable.core.errors import InputError
+    from sociable.inspect.tasks import make_task
+
+    monkeypatch.setenv("INSPECT_ASYNC_BACKEND", "Trio")
+    with pytest.raises(InputError, match="unset INSPECT_ASYNC_BACKEND"):
+        make_task("hsii", {})
 
 
 def test_the_entry_point_names_the_registry() -> None:

@@ -66,6 +66,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     export_log(folder / "run", logs / "exported.eval")
     (folder / "agent.py").write_text(AGENT)
     first = next(iter(sociable.load_study("agentsense").scenarios))
+    (folder / "failing.py").write_text(f"def reply(messages):\n    raise ValueError({' '.join(HOSTILE)!r})\n")
+    sociable.run("agentsense", f"python:{folder / 'failing.py'}:reply", out=folder / "errored", scenarios=[first])
+    export_log(folder / "errored", logs / "errored.eval")
     model = f"python:{folder / 'agent.py'}:reply"
     sociable.run("agentsense", model, judges=model, out=folder / "hostile", scenarios=[first], options={"turns": 4})
     export_log(folder / "hostile", logs / "hostile.eval")
@@ -150,11 +153,13 @@ def renew(page: Page, name: str, log: str, request: pytest.FixtureRequest) -> No
     assert (PICTURES / name).stat().st_size < LARGEST_PICTURE_BYTES
 
 
-@pytest.mark.parametrize("part", ["messages", "scoring"])
-def test_what_a_hostile_model_said_is_shown_as_text(part: str, folder: Path, open_sample: Open) -> None:
-    run = sociable.load_result(folder / "hostile")
+@pytest.mark.parametrize(
+    ("log", "part"), [("hostile", "messages"), ("hostile", "scoring"), ("hostile", "transcript"), ("errored", "error")]
+)
+def test_what_a_hostile_model_said_is_shown_as_text(log: str, part: str, folder: Path, open_sample: Open) -> None:
+    run = sociable.load_result(folder / log)
     episode = next(run.episodes())
-    page = open_sample("hostile.eval", episode.scenario, part)
+    page = open_sample(f"{log}.eval", episode.scenario, part)
     wait_for(page, "<script>window.broken = 1</script>")
     assert page.evaluate("window.broken") is None
     assert page.locator("img[src='x'], img[src*='seen.png'], a[href^='javascript']").count() == 0

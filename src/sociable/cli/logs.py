@@ -30,11 +30,17 @@ def export_log(
 def import_log(
     file: Annotated[Path, typer.Argument(metavar="FILE.eval", help="A log of a task of sociable, or one that export-log wrote.")],
     out: Annotated[Path, shared.declare_option("--out", "DIR", "The run folder, a new one.")],
+    dataset: Annotated[
+        str | None, shared.declare_option("--dataset", "PATH", "Where your own data lie now, if it was made with such.")
+    ] = None,
+    prompts: Annotated[
+        str | None, shared.declare_option("--prompts", "DIR", "Where your own prompts lie now, if it was made with such.")
+    ] = None,
 ) -> None:
     """Make a run folder of a log of Inspect AI: for report, compare and judge. Needs the extra inspect."""
     import_extra("inspect_ai", "inspect", "A log of Inspect AI")
     from sociable.inspect.logs import import_log
 
     with tell_if_long("Reading the log"):
-        result = import_log(file, out)
+        result = import_log(file, out, dataset=dataset, prompts=prompts)
     show_report([result])

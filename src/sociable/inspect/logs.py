@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
 import re
+import secrets
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from inspect_ai.log import (
     EvalConfig,
@@ -21,31 +23,35 @@ from inspect_ai.log import (
     EvalError,
     EvalLog,
     EvalMetric,
+    EvalPlan,
     EvalResults,
     EvalSample,
     EvalScore,
     EvalSpec,
     EvalStats,
+    condense_sample,
     read_eval_log,
     read_eval_log_samples,
-    write_eval_log,
 )
-from inspect_ai.log._log import EvalMetricDefinition, EvalScorer
 from inspect_ai.model import GenerateConfig, ModelConfig, ModelUsage
 from pydantic import BaseModel, ValidationError
+from zstandard import ZstdError
 
 from sociable.api.results import load_result
 from sociable.api.runs import score
 from sociable.core.errors import InputError, StorageFailure
-from sociable.core.records import Episode, EpisodeStatus, Judgment, Usage, make_episode_id
-from sociable.core.run_folder import RunFolder
+from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, Usage, make_episode_id
+from sociable.core.run_folder import RecordFile, RunFolder
+from sociable.engine.event_loop import run_to_end
+from sociable.engine.hub import is_on_hub, pin
 from sociable.engine.opening import (
     OpenStudy,
+    bind_study,
     check_digests,
+    check_settings,
     check_version,
     describe_roles,
     keep_inputs,
-    open_study,
     read_settings,
 )
 from sociable.engine.registry import find_benchmark
@@ -63,6 +69,7 @@ from sociable.inspect.samples import (
     Kept,
     describe_case,
     find_headline,
+    find_records,
     list_values,
     make_messages,
     make_output,
@@ -70,74 +77,88 @@ from sociable.inspect.samples import (
 )
 from sociable.inspect.seating import ROLES, SETTINGS, Asked
 from sociable.judging.rubric import RubricJudgment
+from sociable.models.inspect_internals import create_recorder_for_location
 from sociable.models.journal import Journal
 from sociable.models.protocol import SAMPLING_FIELDS
 
-T = TypeVar("T")
-
-UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+SAMPLES_AT_ONCE = 200
+"""Samples of a log in memory: each time they are written, so is the whole file."""
+UNREADABLE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, ZstdError)
 """What Inspect raises for a file that is no log, or that is torn."""
 
 
 def export_log(folder: str | Path, out: str | Path | None = None) -> Path:
     """Writes a finished run as an Inspect log, by default ``run.eval`` in its folder, and returns the file.
 
-    Raises RunFolderError for a run without scores, and StorageFailure.
+    Samples of an ``.eval`` are written as they are read; a ``.json`` is held in memory, as Inspect does. Raises RunFolderError
+    for a run without scores, and StorageFailure.
     """
     run, path = load_result(folder), Path(out or Path(folder) / "run.eval")
     if path.suffix not in (".eval", ".json"):
         raise InputError(f"--out {path}: an Inspect log ends in .eval or .json.")
-    log = _make_log(run)
+    part = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_eval_log(log, str(path))
+        run_to_end(_write_log(run, part))
+        part.replace(path)
     except OSError as error:
         raise StorageFailure.at(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
     return path
 
 
-def _make_log(run: RunResult) -> EvalLog:
+async def _write_log(run: RunResult, path: Path) -> None:
     manifest = dict(run.manifest)
     settings = read_settings(manifest, Path(run.folder))
+    spec, completed, used = _make_spec(run, manifest, settings), 0, dict[str, ModelUsage]()
+    recorder = create_recorder_for_location(str(path), str(path.parent))
+    await recorder.log_init(spec, str(path))
+    await recorder.log_start(spec, EvalPlan())
     with open_journal(Path(run.folder)) as journal:
-        samples = list(_make_samples(run, manifest, settings, journal))
+        for number, sample in enumerate(_make_samples(run, manifest, settings, journal), start=1):
+            completed += sample.error is None
+            used = _add_up((used, sample.model_usage))
+            await recorder.log_sample(spec, condense_sample(sample))
+            if path.suffix == ".eval" and number % SAMPLES_AT_ONCE == 0:
+                await recorder.flush(spec)
     status, created = read_status(Path(run.folder)), manifest["created"]
-    ended = status.updated.isoformat() if status and status.updated else created
-    usage = {role: convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()}
     values = {name: EvalMetric(name=name, group="estimates", value=value) for name, value in list_values(run.estimates).items()}
+    stats = EvalStats(
+        started_at=created,
+        completed_at=status.updated.isoformat() if status and status.updated else created,
+        model_usage=used,
+        role_usage={role: convert_usage(Usage(**each)) for role, each in manifest.get("usage", {}).items()},
+    )
+    results = EvalResults(
+        total_samples=len(run.study.scenarios) * settings.repeats,
+        completed_samples=completed,
+        scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
+    )
+    await recorder.log_finish(spec, "success", stats, results, None, header_only=True)
+
+
+def _make_spec(run: RunResult, manifest: Mapping[str, Any], settings: RunSettings) -> EvalSpec:
     name, digest = f"sociable/{manifest['benchmark']}", _digest(manifest)
-    return EvalLog(
-        status="success",
-        eval=EvalSpec(
-            created=created,
-            eval_id=digest,
-            run_id=digest,
-            task=name,
-            task_id=digest,
-            task_version=manifest["version"],
-            task_registry_name=name,
-            dataset=EvalDataset(name=name, samples=len(run.study.scenarios), sample_ids=list(run.study.scenarios)),
-            model=name_in_inspect(strip_endpoint(settings.model)),
-            model_roles=_list_roles(settings) or None,
-            config=EvalConfig(epochs=settings.repeats),
-            packages={"sociable": manifest["packages"]["sociable"]},
-            metadata={"sociable": manifest},
-            viewer=VIEWER,
-            headline_metric=find_headline(run.study),
-            scorers=[EvalScorer(name=SCORER, metrics=[EvalMetricDefinition(name="sociable/estimates")])],
-        ),
-        results=EvalResults(
-            total_samples=len(run.study.scenarios) * settings.repeats,
-            completed_samples=sum(sample.error is None for sample in samples),
-            scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=values)],
-        ),
-        stats=EvalStats(
-            started_at=created,
-            completed_at=ended,
-            model_usage=_add_up(sample.model_usage for sample in samples),
-            role_usage=usage,
-        ),
-        samples=samples,
+    return EvalSpec(
+        created=manifest["created"],
+        eval_id=digest,
+        run_id=digest,
+        task=name,
+        task_id=digest,
+        task_version=manifest["version"],
+        task_registry_name=name,
+        dataset=EvalDataset(name=name, samples=len(run.study.scenarios), sample_ids=list(run.study.scenarios)),
+        model=name_in_inspect(strip_endpoint(settings.model)),
+        model_roles=_list_roles(settings) or None,
+        config=EvalConfig(epochs=settings.repeats),
+        packages={"sociable": manifest["packages"]["sociable"]},
+        metadata={"sociable": manifest},
+        viewer=VIEWER,
+        headline_metric=find_headline(run.study, run.estimates),
+        # Records of Inspect's without a public name.
+        scorers=[{"name": SCORER, "metrics": [{"name": "sociable/estimates"}]}],
     )
 
 
@@ -162,9 +183,12 @@ def _make_samples(
     run: RunResult, manifest: Mapping[str, Any], settings: RunSettings, journal: Journal | None
 ) -> Iterator[EvalSample]:
     benchmark, study = find_benchmark(settings.benchmark), run.study
-    scores = _group(run.scores, lambda score: make_episode_id(score.scenario, score.repeat))
-    judgments = _group(run.judgments(), lambda judgment: judgment.episode)
-    ratings = _group(run.records.rubrics, lambda rating: rating.episode)
+    scores = defaultdict[str, list[Score]](list)
+    for each in run.scores:
+        scores[make_episode_id(each.scenario, each.repeat)].append(each)
+    # Their names alone: a run may have more judgments than memory.
+    judgments = _group_ids(run.records.judgments)
+    ratings = _group_ids(run.records.rubrics)
     models = {"model": settings.model} | {role: name for role in _OTHERS if (name := getattr(settings, role))}
     asked = Asked(
         benchmark=benchmark.name,
@@ -176,40 +200,43 @@ def _make_samples(
     )
     names = {role.value: name_in_inspect(strip_endpoint(name)) for role, name in settings.list_models()}
     for episode in run.episodes():
-        messages, given = make_messages(study, episode), judgments[episode.id]
+        messages, given = make_messages(study, episode), [run.records.judgments.read(each) for each in judgments[episode.id]]
         store = {EPISODE: episode.model_dump(mode="json")}
         if (reference := run.find_reference(episode.scenario)) is not None:
             store[REFERENCE] = reference.model_dump(mode="json")
         used = [(names.get(role, role), usage) for role, usage in episode.usage.items()]
         used += [(name_in_inspect(judgment.judge), judgment.usage) for judgment in given]
-        is_errored = episode.status is EpisodeStatus.ERRORED
         kept = {
             "models": {**models, "judges": list(settings.judges)},
-            "ratings": tuple(each.model_dump(mode="json") for each in ratings[episode.id]),
+            "ratings": tuple(run.records.rubrics.read(each).model_dump(mode="json") for each in ratings[episode.id]),
         }
         yield EvalSample(
             id=episode.scenario,
             epoch=episode.repeat + 1,
-            uuid=_digest({"run": manifest["created"], "episode": episode.id}),
+            uuid=_digest({"run": manifest, "episode": episode.id}),
             input=describe_case(benchmark, study, episode.scenario),
             target="",
             messages=messages,
             output=make_output(name_in_inspect(strip_endpoint(settings.model)), messages),
-            scores={} if is_errored else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
+            scores={}
+            if episode.status is EpisodeStatus.ERRORED
+            else {SCORER: make_score(study, episode, scores[episode.id], given, **kept)},
             metadata={"sociable": asked.model_dump()},
             store=store,
+            # Without calls there are no events: the viewer then opens the conversation.
             events=list(list_events(journal, episode.id, datetime.fromisoformat(manifest["created"]))) if journal else [],
             model_usage=_add_up({name: convert_usage(usage)} for name, usage in used if usage.calls),
             role_usage={role: convert_usage(usage) for role, usage in episode.usage.items()},
-            error=EvalError(message=episode.error, traceback="", traceback_ansi="") if is_errored else None,
+            # The viewer shows the traceback alone.
+            error=EvalError(message=reason, traceback=reason, traceback_ansi=reason) if (reason := episode.error) else None,
         )
 
 
-def _group(records: Iterable[T], find_episode: Callable[[T], str]) -> defaultdict[str, list[T]]:
-    """The records by episode."""
-    found: defaultdict[str, list[T]] = defaultdict(list)
+def _group_ids(records: RecordFile[Judgment] | RecordFile[RubricJudgment]) -> defaultdict[str, list[str]]:
+    """The ids of judgments by episode."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for record in records:
-        found[find_episode(record)].append(record)
+        found[record.episode].append(record.id)
     return found
 
 
@@ -235,16 +262,21 @@ class _Read:
     """The judges of the last score; None where there is no score."""
 
 
-def import_log(file: str | Path, out: str | Path) -> RunResult:
+def import_log(
+    file: str | Path, out: str | Path, *, dataset: str | Path | None = None, prompts: str | Path | None = None
+) -> RunResult:
     """Makes a run folder of a log that a task of ours or ``export_log`` wrote, scores it, and returns the result.
 
-    Raises InputError for a log of another task, of another version or data, or that cannot be read, before a folder is made.
+    ``dataset`` and ``prompts`` are where the user's own lie now, if the log was made with such. Raises InputError for a log of
+    another task, of another version or data, or that cannot be read, before a folder is made.
     """
     path = Path(file)
     log, manifest = _read_header(path)
     benchmark = find_benchmark(manifest["benchmark"])
     check_version(manifest, benchmark, path)
-    settings = _add_sampling(read_settings(manifest, path), log)
+    moved = {name: pin(str(where)) for name, where in (("dataset", dataset), ("prompts", prompts)) if where}
+    settings = _add_sampling(read_settings(manifest, path), log).model_copy(update=moved)
+    _check_inputs(settings, path)
     opened = _open_selection(settings, log)
     check_digests(manifest, opened.study, path, only_read=True)
     read = _read_samples(path, opened)
@@ -256,6 +288,13 @@ def import_log(file: str | Path, out: str | Path) -> RunResult:
         folder.write_manifest(written if "usage" in written else written | {"usage": _sum_usage(read)})
         _write_records(RunRecords.open(folder.path, opened.study), read, opened)
     return score(out)
+
+
+def _check_inputs(settings: RunSettings, path: Path) -> None:
+    """Raises InputError where the user's own data or prompts are not where they were when the log was made."""
+    for name, given in (("dataset", settings.dataset), ("prompts", settings.prompts)):
+        if given and not is_on_hub(given) and not Path(given).exists():
+            raise InputError(f"{given}, the {name} of {path}, is not there. Name the place where it is now: --{name} PATH.")
 
 
 def _count_episodes(manifest: Mapping[str, Any], opened: OpenStudy) -> int:
@@ -290,26 +329,36 @@ def _make_read_error(path: Path, error: Exception) -> InputError:
 def _add_sampling(settings: RunSettings, log: EvalLog) -> RunSettings:
     """``settings`` with the sampling that the user gave Inspect, for its model under test or for a role."""
     subject = log.eval.model_generate_config.merge(log.plan.config)
-    given: dict[Role, GenerateConfig] = {Role.SUBJECT: subject}
+    given: dict[Role, list[GenerateConfig]] = {Role.SUBJECT: [subject]}
     for role in ROLES:
-        if models := (log.eval.model_roles or {}).get(role.value):
-            given[role] = (models[0] if isinstance(models, list) else models).config
+        models = (log.eval.model_roles or {}).get(role.value, [])
+        given[role] = [each.config for each in (models if isinstance(models, list) else [models])]
     roles = dict(settings.roles)
-    for seat, name in settings.list_models():
-        config = given.get(seat, GenerateConfig()).model_dump(include=set(SAMPLING_FIELDS), exclude_none=True)
-        if config:
-            roles[seat.value] = settings.find_role_settings(seat, name).model_copy(update=config)
+    for seat, configs in given.items():
+        names = [name for role, name in settings.list_models() if role is seat]
+        for name, config in zip(names, configs, strict=False):
+            if sampling := config.model_dump(include=set(SAMPLING_FIELDS), exclude_none=True):
+                # Of several judges each has its own.
+                key = seat.value if len(names) == 1 else strip_endpoint(name)
+                roles[key] = settings.find_role_settings(seat, name).model_copy(update=sampling)
     return settings.model_copy(update={"roles": roles})
 
 
 def _open_selection(settings: RunSettings, log: EvalLog) -> OpenStudy:
     """The study of the cases that a log is about."""
     repeats = settings.model_copy(update={"repeats": log.eval.config.epochs or 1})
-    opened = open_study(repeats, build=())
+    opened = _open(repeats)
     chosen = {str(name) for name in log.eval.dataset.sample_ids or ()}
     if chosen == opened.study.scenarios.keys():
         return opened
-    return open_study(repeats.model_copy(update={"scenarios": tuple(sorted(chosen)), "limit": None}), build=())
+    return _open(repeats.model_copy(update={"scenarios": tuple(sorted(chosen)), "limit": None}))
+
+
+def _open(settings: RunSettings) -> OpenStudy:
+    opened = bind_study(settings, build=())
+    # The references are in the log, wherever they came from.
+    check_settings(opened, references_adopted=True)
+    return opened
 
 
 def _read_samples(path: Path, opened: OpenStudy) -> _Read:
@@ -329,7 +378,8 @@ def _read_samples(path: Path, opened: OpenStudy) -> _Read:
 def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
     study, scenario, repeat = opened.study, str(sample.id), sample.epoch - 1
     kept = [Kept.model_validate(each.metadata, strict=False) for each in _list_own_scores(sample)]
-    if (played := sample.store.get(EPISODE)) is None:
+    records = find_records(sample.store, sample.events)
+    if (played := records.get(EPISODE)) is None:
         read.episodes.append(study.make_errored_episode(scenario, repeat, _find_reason(sample)))
         return
     # It was played and paid for, though its judges may have failed since.
@@ -337,7 +387,7 @@ def _read_sample(sample: EvalSample, opened: OpenStudy, read: _Read) -> None:
     if episode.id != make_episode_id(scenario, repeat):
         raise InputError(f"{read.path}: the sample {scenario}, epoch {sample.epoch}, holds the episode {episode.id}.")
     read.episodes.append(episode)
-    made = [each for each in (sample.store.get(REFERENCE), *(each.reference for each in kept)) if each is not None]
+    made = [each for each in (records.get(REFERENCE), *(each.reference for each in kept)) if each is not None]
     if made and isinstance(study, Referenced):
         read.references.setdefault(scenario, study.reference_type.model_validate(made[0], strict=False))
     for each in kept:

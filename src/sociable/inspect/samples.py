@@ -7,9 +7,10 @@ messages, for those who read; judgments and scores are in the metadata of the sc
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from inspect_ai.event import Event
 from inspect_ai.log import HeadlineMetric
 from inspect_ai.model import (
     ChatMessage,
@@ -20,6 +21,7 @@ from inspect_ai.model import (
     ModelOutput,
 )
 from inspect_ai.scorer import Score as InspectScore
+from inspect_ai.util import Store, store_from_events
 from inspect_ai.viewer import ViewerConfig
 from pydantic import Field
 
@@ -51,9 +53,13 @@ class Kept(Record):
     """The episode, where estimates need all of them at once."""
 
 
-def find_headline(study: AnyStudy) -> HeadlineMetric | None:
-    """The estimate that Inspect shows first: the metric by which models are ranked."""
-    return next((HeadlineMetric(metric=metric.name) for metric in study.list_main_metrics()), None)
+def find_headline(study: AnyStudy, estimates: Sequence[Estimate] = ()) -> HeadlineMetric | None:
+    """The estimate that Inspect shows first: the metric by which models are ranked, of those that were measured if that is known.
+
+    None leaves it to Inspect, which takes the first estimate.
+    """
+    known = {each.metric for each in estimates if each.value is not None} or study.main_metrics
+    return next((HeadlineMetric(metric=each.name) for each in study.list_main_metrics() if each.name in known), None)
 
 
 def describe_case(benchmark: Benchmark, study: AnyStudy, scenario: str) -> str:
@@ -88,6 +94,11 @@ def make_output(model: str, messages: Sequence[ChatMessage]) -> ModelOutput:
     return ModelOutput.from_content(model, said[-1] if said else "")
 
 
+def find_records(store: Mapping[str, Any] | Store, events: Sequence[Event]) -> Mapping[str, Any] | Store:
+    """The records in a sample's store. After a crash Inspect restores a sample without it, but with the events that filled it."""
+    return store if store.get(EPISODE) else store_from_events(list(events))
+
+
 def make_score(
     study: AnyStudy, episode: Episode, scores: Sequence[Score], judgments: Sequence[Judgment], **kept: Any
 ) -> InspectScore:
@@ -115,10 +126,19 @@ def _add(reason: str) -> str:
 
 
 def list_values(estimates: Iterable[Estimate]) -> dict[str, float]:
-    """The estimates as figures with names: NAME, NAME_low and NAME_high. One over nothing is left out."""
+    """The estimates as figures with names: NAME, NaN over nothing, and where there are any NAME_low and NAME_high.
+
+    NAME_unscored and NAME_errored count the episodes that are not in an estimate, where there are any.
+    """
     figures = {
         f"{each.metric}{end}": value
         for each in estimates
-        for end, value in (("", each.value), ("_low", each.low), ("_high", each.high))
+        for end, value in (
+            ("", math.nan if each.value is None else each.value),
+            ("_low", each.low),
+            ("_high", each.high),
+            ("_unscored", each.unscored or None),
+            ("_errored", each.errored or None),
+        )
     }
     return {name: value for name, value in figures.items() if value is not None}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from inspect_ai.log import transcript
 from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric, scorer
 from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import TaskState
@@ -14,11 +16,12 @@ from inspect_ai.solver import TaskState
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment
 from sociable.engine.phases import Progress
 from sociable.engine.study import AnyStudy, Concluded, Judged, MeasuredByRule, Referenced
-from sociable.inspect.samples import EPISODE, REFERENCE, Kept, list_values, make_score
+from sociable.inspect.samples import EPISODE, REFERENCE, SCORER, Kept, find_records, list_values, make_score
 from sociable.inspect.seating import Seated, find_models, name_all, open_asked, read_asked, take_seats
 from sociable.inspect.solver import References
+from sociable.models.inspect_internals import RegistryInfo, registry_add
 
-ENDED_EARLY = "the sample ended before its episode did: at a limit, or because it was stopped"
+ENDED_EARLY = "the sample ended before its episode did: at a limit, at an error, or because it was stopped"
 
 
 @metric(scores="unreduced")
@@ -55,12 +58,15 @@ def sociable() -> Scorer:
         study, seats = seated.opened.study, seated.seats
         scenario, panel = str(state.sample_id), [seat.name for seat in seats.judges]
         further: dict[str, Any] = {"models": name_all(read_asked(state.metadata), find_models())}
-        played = state.store.get(EPISODE)
+        records = find_records(state.store, transcript().events)
+        played = records.get(EPISODE)
         if played is None:
             episode = study.make_errored_episode(scenario, state.epoch - 1, ENDED_EARLY)
+        else:
+            episode = study.episode_type.model_validate(played, strict=False)
+        if episode.status is not EpisodeStatus.COMPLETED:
             return make_score(study, episode, study.score(episode, [], panel, None), [], **further)
-        episode = study.episode_type.model_validate(played, strict=False)
-        made = state.store.get(REFERENCE)
+        made = records.get(REFERENCE)
         if made is None and seated.opened.makes_references:
             made = (await references.find(seated, scenario)).model_dump(mode="json")
             further["reference"] = made
@@ -71,10 +77,19 @@ def sociable() -> Scorer:
     return score
 
 
+@wraps(sociable)
+def _make_by_short_name() -> Scorer:
+    return sociable()
+
+
+# A log names its scorers without their package, and `inspect score` looks for them by the name in the log.
+registry_add(_make_by_short_name, RegistryInfo(type="scorer", name=SCORER))
+
+
 async def _judge(seated: Seated, episode: Episode, made: dict[str, Any] | None) -> list[Judgment]:
     """The opinions of the whole panel on an episode; what waits for a reference that there is not is left out."""
     study: AnyStudy = seated.opened.study
-    if not isinstance(study, Judged) or episode.status is not EpisodeStatus.COMPLETED:
+    if not isinstance(study, Judged):
         return []
     reference = None
     if made is not None and isinstance(study, Referenced):

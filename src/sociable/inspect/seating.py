@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import Model, get_model, model_roles
 
 from sociable.api.runs import make_settings
@@ -19,6 +18,7 @@ from sociable.engine.opening import OpenStudy, check_digests, check_version, mak
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RunSettings
 from sociable.models.inspect_bridge import InspectModel
+from sociable.models.inspect_internals import PrerequisiteError
 from sociable.models.protocol import Reply, Request
 
 ROLES = (Role.PARTNER, Role.OPPONENT, Role.REFERENCE, Role.JUDGE)
@@ -84,6 +84,11 @@ def open_asked(benchmark: str, settings: Mapping[str, Any], names: Mapping[str, 
 def _open(settings: str) -> OpenStudy:
     """A study takes a while to open; all samples of a task share one."""
     return open_study(RunSettings.model_validate_json(settings), build=())
+
+
+def forget_studies() -> None:
+    """Has every study opened anew: its files may be others since, where one process makes several tasks."""
+    _open.cache_clear()
 
 
 @contextmanager

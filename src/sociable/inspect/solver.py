@@ -40,8 +40,10 @@ def play() -> Solver:
         study, scenario = seated.opened.study, str(state.sample_id)
         episode = await study.run_episode(scenario, state.epoch - 1, seated.seats)
         state.store.set(EPISODE, episode.model_dump(mode="json"))
-        state.messages = make_messages(study, episode)
-        state.output = make_output(seated.seats.subject.name, state.messages)
+        messages = make_messages(study, episode)
+        state.output = make_output(seated.seats.subject.name, messages)
+        # More would end the sample here, when all has been said already.
+        state.messages = messages[: state.message_limit]
         if seated.opened.makes_references:
             reference = await references.find(seated, scenario)
             state.store.set(REFERENCE, reference.model_dump(mode="json"))

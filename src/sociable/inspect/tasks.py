@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, get_origin
@@ -16,7 +17,17 @@ from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.settings import RunSettings
 from sociable.inspect.samples import VIEWER, describe_case, find_headline
 from sociable.inspect.scorer import sociable
-from sociable.inspect.seating import NO_MODEL, ROLES, SETTINGS, Asked, find_models, name_models, open_asked, tell_inspect
+from sociable.inspect.seating import (
+    NO_MODEL,
+    ROLES,
+    SETTINGS,
+    Asked,
+    find_models,
+    forget_studies,
+    name_models,
+    open_asked,
+    tell_inspect,
+)
 from sociable.inspect.solver import play
 from sociable.models.inspect_bridge import make_inspect_model
 
@@ -33,6 +44,8 @@ _REMEDIES = {
 
 def make_task(name: str, given: Mapping[str, Any]) -> Task:
     """The task of a benchmark, with what the user gave as ``-T NAME=VALUE``. Raises InputError."""
+    if os.environ.get("INSPECT_ASYNC_BACKEND", "").lower() == "trio":
+        raise InputError("Tasks of sociable run in asyncio, Inspect's default: unset INSPECT_ASYNC_BACKEND.")
     benchmark = find_benchmark(name)
     own = benchmark.load_options_type().model_fields
     roles = {role: _build_models(given[role.value]) for role in ROLES if given.get(role.value)}
@@ -45,6 +58,7 @@ def make_task(name: str, given: Mapping[str, Any]) -> Task:
     names = name_models({**find_models(), **{role: models for role, models in roles.items() if role not in find_models()}})
     if names["model"] == NO_MODEL:
         raise InputError("No model to test: add --model PROVIDER/MODEL, or --model reference/AGENT.")
+    forget_studies()
     opened = open_asked(name, settings, names)
     study = opened.study
     opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))

@@ -68,9 +68,8 @@ class InspectModel:
     def _find_given(self) -> dict[str, Any]:
         """The sampling that the user asked Inspect for: for this model, or on the command line, which means the active one."""
         is_active = self._inspect.get_model() == self._model
-        # Inspect has no public name for the settings of its command line.
-        settings = importlib.import_module("inspect_ai.model._generate_config")
-        config = self._model.config.merge(settings.active_generate_config()) if is_active else self._model.config
+        internals = importlib.import_module("sociable.models.inspect_internals")
+        config = self._model.config.merge(internals.active_generate_config()) if is_active else self._model.config
         return dict(config.model_dump(include=set(SAMPLING_FIELDS)))
 
     async def close(self) -> None:
