@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from sociable.api import pooled_runs, runs, studies
 from sociable.cluster import crew, worker
 from sociable.cluster.crew import WorkerLost
 from sociable.cluster.joining import Cluster
-from sociable.cluster.messages import FromWorker, RunSpecification, ToWorker
+from sociable.cluster.messages import Bought, FromWorker, RunSpecification, ToWorker
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus
 from sociable.engine.settings import RoleSettings
@@ -102,6 +103,41 @@ def test_one_rate_of_an_endpoint_holds_for_all_workers(cluster: Any, start_chat_
     assert len(arrivals) > 10
     # 1,200 a minute are one every 50 ms, for both workers together; each alone would send twice as many.
     assert arrivals[-1] - arrivals[0] >= 0.9 * 0.05 * (len(arrivals) - 1)
+
+
+def test_a_worker_that_is_lost_costs_the_calls_under_way_and_nothing_else(
+    cluster: Any, start_chat_server: Callable[[float], Any]
+) -> None:
+    class Mortal(Here):
+        """The first one is lost when it has bought so many replies; the last ones do not arrive."""
+
+        bought = 0
+
+        async def _unless_lost(self, answer: Any) -> Any:
+            told = await answer
+            if self is Here.hired[0] and isinstance(told, list):
+                self.bought += sum(isinstance(message, Bought) for message in told)
+                self.is_lost = self.bought >= 20
+            return await super()._unless_lost(_make_awaitable(told))
+
+    cluster(Mortal)
+    asked, records = {}, {}
+    for out, where in (("alone", None), ("together", "here")):
+        server = start_chat_server(5.0)
+        model = f"openai-compatible/social@{server.url}"
+        others = {"partner": model, "reference": model, "judges": (model,)}
+        sociable.run("hsii", model, limit=1, max_connections=2, out=out, cluster=where, **others)
+        asked[out] = Counter({request["digest"]: request["count"] for request in server.requests()["requests"]})
+        records[out] = [(Path(out) / name).read_bytes() for name in ("episodes.jsonl", "judgments.jsonl", "scores.json")]
+    assert records["together"] == records["alone"]
+    assert len(Here.hired) == 3
+    repeated = asked["together"] - asked["alone"]
+    assert asked["together"] - repeated == asked["alone"]
+    assert 1 <= sum(repeated.values()) <= 2
+
+
+async def _make_awaitable(value: Any) -> Any:
+    return value
 
 
 def test_an_item_that_ends_every_worker_is_given_up_and_the_others_go_on(cluster: Any) -> None:

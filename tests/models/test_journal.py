@@ -97,6 +97,12 @@ async def test_the_same_asked_twice_in_a_scope_is_two_calls(file: Path) -> None:
         assert request.scope.usage.calls == 2
 
 
+async def test_who_begins_anew_in_the_same_process_finds_what_was_bought(file: Path) -> None:
+    with Journal(file) as journal:
+        model = journalled(ScriptedModel(["Good morning."]), journal)
+        assert await model.generate(asking()) == await model.generate(asking())
+
+
 async def test_what_was_bought_comes_back_in_the_order_it_was_asked(file: Path) -> None:
     with Journal(file) as journal:
         model, request = journalled(ScriptedModel(["first", "second"]), journal), asking()

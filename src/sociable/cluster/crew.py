@@ -42,7 +42,7 @@ from sociable.engine.ratings import RatingTask
 from sociable.engine.study import JudgingTask
 from sociable.judging.rubric import RubricJudgment
 from sociable.models.concurrency import AdaptiveLimit
-from sociable.models.journal import JournalledModel
+from sociable.models.journal import JournalledModel, SharedCalls
 from sociable.models.openai_compatible import OpenAICompatibleModel, Rate
 from sociable.models.protocol import SAMPLING_FIELDS, Model, Reply, Request, Sampling, Scope
 
@@ -136,6 +136,8 @@ class CrewRun:
     remote: Sequence[RemoteModel]
     """The same without journal and budget."""
     under_way: dict[Member, UnderWay] = field(default_factory=dict)
+    calls: SharedCalls = field(default_factory=SharedCalls)
+    """Has one worker at a time ask for a call: what another made before it was lost may still be on its way to the disk."""
 
 
 class Member:
@@ -266,7 +268,8 @@ class Member:
 
         sampling = Sampling(**{name: body[name] for name in SAMPLING_FIELDS})
         request = CallRequest(body["messages"], Scope(*asked.scope), sampling, make=make)
-        reply = await run.journalled[asked.seat].obtain(request, asked.key, asked.body)
+        async with run.calls.hold(asked.key):
+            reply = await run.journalled[asked.seat].obtain(request, asked.key, asked.body)
         return None if asked.call in self._made else reply
 
 
