@@ -408,7 +408,7 @@ async def test_a_reply_that_cannot_be_kept_is_still_counted(file: Path) -> None:
     budget = Budget({"scripted": Price(input=1_000_000, output=0)})
     with Journal(file) as journal:
         model = JournalledModel(ScriptedModel([Reply("Hi", Usage(calls=1, input_tokens=2))]), journal, budget)
-        journal._database.execute("DROP TABLE calls")
+        journal._database.execute("CREATE TRIGGER full BEFORE INSERT ON calls BEGIN SELECT RAISE(FAIL, 'full'); END")
         with pytest.raises(StorageFailure):
             await model.generate(asking())
     # Two tokens at a million dollars the million.
