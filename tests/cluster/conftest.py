@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,8 +37,8 @@ def running_cluster() -> Iterator[SmallCluster]:
     utilities = pytest.importorskip("ray.cluster_utils")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        import socket
-
+        # Or the head's process for a driver from outside would now and then die in the moment in which it is begun.
+        environment.setenv("GRPC_ENABLE_FORK_SUPPORT", "false")
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]

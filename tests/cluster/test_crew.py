@@ -21,8 +21,8 @@ from sociable.api import pooled_runs, runs, studies
 from sociable.cluster import crew, worker
 from sociable.cluster.crew import WorkerLost
 from sociable.cluster.joining import Cluster
-from sociable.cluster.messages import Bought, FromWorker, RunSpecification, ToWorker
-from sociable.core.errors import InputError
+from sociable.cluster.messages import Bought, FromWorker, Noted, RunSpecification, ToWorker
+from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import EpisodeStatus
 from sociable.engine.settings import RoleSettings
 
@@ -189,6 +189,44 @@ def test_where_no_worker_comes_that_is_told(cluster: Any, monkeypatch: pytest.Mo
     cluster(Absent)
     with pytest.raises(InputError, match="No worker could begin"):
         play("absent")
+
+
+def test_where_every_worker_is_lost_at_once_that_is_told_without_waiting(cluster: Any) -> None:
+    class Dying(Here):
+        async def describe(self) -> Any:
+            raise WorkerLost("The worker is gone.")
+
+    cluster(Dying)
+    with pytest.raises(InputError, match="3 were lost one after the other"):
+        play("dying")
+
+
+def test_a_worker_that_cannot_be_used_later_on_is_told_and_the_others_go_on(cluster: Any, caplog: Any) -> None:
+    class Renewed(Here):
+        """The first is lost; the one in its place is of another version."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.packages = {"sociable": "0.0.1"} if len(Here.hired) == 3 else {}
+
+        async def collect(self) -> Sequence[FromWorker]:
+            self.is_lost = self is Here.hired[0]
+            return await super().collect()
+
+    cluster(Renewed)
+    result = play("run", limit=6)
+    assert all(episode.status is EpisodeStatus.COMPLETED for episode in result.episodes())
+    assert "A worker cannot be used, and no other takes its place: The node" in caplog.text
+
+
+def test_a_bug_in_what_is_said_to_the_driver_ends_the_run_with_its_place(cluster: Any) -> None:
+    class Garbled(Here):
+        async def collect(self) -> Sequence[FromWorker]:
+            return [Noted("no such run", 0, 0, None)] if self.items else await super().collect()
+
+    cluster(Garbled)
+    with pytest.raises(RunStopped, match=r"No worker is left \(bug: KeyError"):
+        play("run")
 
 
 def test_what_goes_wrong_on_a_worker_is_told_as_if_it_had_been_here(cluster: Any) -> None:

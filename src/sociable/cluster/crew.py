@@ -37,7 +37,7 @@ from sociable.cluster.messages import (
 from sociable.core.errors import EndpointUnusable, InputError, RunFailure, RunStopped, SociableError
 from sociable.core.records import Judgment
 from sociable.engine.opening import describe_packages
-from sociable.engine.phases import UnderWay
+from sociable.engine.phases import UnderWay, describe_failure
 from sociable.engine.ratings import RatingTask
 from sociable.engine.study import JudgingTask
 from sociable.judging.rubric import RubricJudgment
@@ -286,6 +286,7 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         """The models by run and seat, also of runs that are over: others may have the same."""
         self._places: set[asyncio.Task[None]] = set()
         self._problem: SociableError | None = None
+        self._has_begun = False
         self._changed = asyncio.Event()
         self._suspects = asyncio.Lock()
 
@@ -298,14 +299,16 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         try:
             while len(self._members) < self.size:
                 change = await self._wait_for_change(patience)
-                if self._problem:
-                    raise self._problem
-                for place in self._places:
-                    if place.done():
-                        place.result()  # a bug, if it raises
-                if not change:
+                if problem := self._find_problem():
+                    raise problem
+                if not change or all(place.done() for place in self._places):
                     break
                 patience = SECONDS_FOR_OTHERS if self._members else patience
+            if not self._members and all(place.done() for place in self._places):
+                raise InputError(
+                    f"No worker could begin: {MOST_LOST} were lost one after the other. Look in the logs of the nodes (below "
+                    "/tmp/ray/session_latest/logs) for what ended them, such as a lack of memory."
+                )
             if not self._members:
                 raise InputError(
                     f"No worker could begin within {SECONDS_TO_BEGIN:.0f} seconds: each takes one processor of the cluster, and "
@@ -314,15 +317,23 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         except BaseException:
             await self._dismiss()
             raise
+        self._has_begun = True
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._dismiss()
 
+    def _find_problem(self) -> SociableError | None:
+        """The reason, perhaps a bug, why a place stays empty; None where each has a worker, or one is coming."""
+        bugs = (place.exception() for place in self._places if place.done() and not place.cancelled())
+        return self._problem or next((RunStopped(describe_failure(bug)) for bug in bugs if bug), None)
+
     async def _dismiss(self) -> None:
         for place in self._places:
             place.cancel()
-        await asyncio.gather(*self._places, return_exceptions=True)
+        for ended in await asyncio.gather(*self._places, return_exceptions=True):
+            if isinstance(ended, Exception):
+                log.error("unexpected failure", exc_info=ended)
 
     async def _wait_for_change(self, seconds: float) -> bool:
         """Whether a worker came or went within that time."""
@@ -346,6 +357,8 @@ class Crew(AbstractAsyncContextManager["Crew"]):
                 log.warning("%s", problem)
             except SociableError as problem:
                 self._problem = problem
+                if self._has_begun:
+                    log.warning("A worker cannot be used, and no other takes its place: %s", problem)
                 return
             finally:
                 if member:
@@ -412,7 +425,7 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         while not self._members:
             are_coming = any(not place.done() for place in self._places)
             if not are_coming or not await self._wait_for_change(SECONDS_TO_BEGIN):
-                why = f" ({self._problem})" if self._problem else ""
+                why = f" ({problem})" if (problem := self._find_problem()) else ""
                 raise RunStopped(f"No worker is left{why}: see with `ray status` what is left of the cluster, then resume.")
         return min(self._members, key=lambda member: len(member.items))
 

@@ -17,8 +17,11 @@ from sociable.cluster.worker import Worker
 from sociable.core.errors import InputError, RunStopped, SociableError
 from sociable.core.extras import import_extra
 
+log = logging.getLogger("sociable")
+
 SECONDS_TO_REACH = 5.0
 SECONDS_TO_CLOSE = 2.0
+ATTEMPTS_TO_JOIN = 3
 
 
 @contextmanager
@@ -38,10 +41,7 @@ def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
     if not was_there:
         if address:
             _check_reachable(address)
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise _make_unreachable_error(address or "this machine", error) from None
+        _join(ray, address)
     try:
         processors = sum(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
         if not (workers or processors):
@@ -53,16 +53,30 @@ def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
             ray.shutdown()
 
 
+def _join(ray: Any, address: str | None) -> None:
+    """Makes this process a driver. Raises InputError where the cluster does not let it."""
+    for left in reversed(range(ATTEMPTS_TO_JOIN)):
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
+            return
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            # The head begins a process for each driver from outside. Now and then that dies at once (ray-project/ray#63202).
+            if left and isinstance(error, ConnectionAbortedError):
+                log.warning("The head of the cluster could not begin the process that it needs for this driver; trying again.")
+                continue
+            raise _make_unreachable_error(address or "this machine", error) from None
+
+
 def _check_reachable(address: str) -> None:
     """Raises InputError at once where nobody listens: Ray would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not port.isdigit():
+    if not (port.isascii() and port.isdigit()):
         if address.startswith("ray://"):
             raise InputError(f"'{address}' is no address of a cluster: write ray://HOST:PORT; the port is 10001 unless changed.")
         return  # "auto", or what else Ray understands
     try:
-        socket.create_connection((host, int(port)), SECONDS_TO_REACH).close()
-    except OSError as error:
+        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_REACH).close()
+    except (OSError, OverflowError, UnicodeError) as error:  # the latter: no port, no host name
         raise _make_unreachable_error(address, error) from None
 
 
