@@ -41,7 +41,7 @@ def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
     if not was_there:
         if address:
             _check_reachable(address)
-        _join(ray, address)
+        join(ray, address)
     try:
         processors = sum(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
         if not (workers or processors):
@@ -53,7 +53,7 @@ def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
             ray.shutdown()
 
 
-def _join(ray: Any, address: str | None) -> None:
+def join(ray: Any, address: str | None) -> None:
     """Makes this process a driver. Raises InputError where the cluster does not let it."""
     for left in reversed(range(ATTEMPTS_TO_JOIN)):
         try:
@@ -103,12 +103,17 @@ class Hirer:
         if id(specification) not in self._sent:
             try:
                 self._sent[id(specification)] = specification, self.ray.put(specification)
-            except self.ray.exceptions.ObjectStoreFullError:
+            except _list_full(self.ray):
                 raise InputError(
-                    f"The data of the run {specification.run} are too large for the cluster to hold: give them the same path on "
-                    "every node, in one file of more than 64 MiB, or begin Ray with a larger --object-store-memory."
+                    f"The data of the run {specification.run} are too large for the cluster to hold, in memory or on the disk of "
+                    "its nodes: make room there (`df`), or begin Ray with a larger --object-store-memory."
                 ) from None
         return self._sent[id(specification)][1]
+
+
+def _list_full(ray: Any) -> tuple[type[Exception], ...]:
+    """The errors of Ray where a node has no room left: its memory is full, and the disk that comes after it."""
+    return ray.exceptions.ObjectStoreFullError, ray.exceptions.OutOfDiskError
 
 
 class RayConnection:
@@ -119,28 +124,32 @@ class RayConnection:
         self._actor = actor
 
     async def describe(self) -> tuple[str, Mapping[str, str]]:
-        return await self._wait(self._actor.describe.remote())  # type: ignore[no-any-return]
+        return await self._wait(self._actor.describe)  # type: ignore[no-any-return]
 
     async def open(self, specification: RunSpecification) -> str:
-        return await self._wait(self._actor.open.remote(self._hirer.send(specification)))  # type: ignore[no-any-return]
+        return await self._wait(self._actor.open, self._hirer.send(specification))  # type: ignore[no-any-return]
 
     async def deliver(self, messages: Sequence[ToWorker]) -> None:
-        await self._wait(self._actor.deliver.remote(messages))
+        await self._wait(self._actor.deliver, messages)
 
     async def collect(self) -> Sequence[FromWorker]:
-        return await self._wait(self._actor.collect.remote())  # type: ignore[no-any-return]
+        return await self._wait(self._actor.collect)  # type: ignore[no-any-return]
 
     async def close(self) -> None:
         with contextlib.suppress(SociableError, TimeoutError):
-            await asyncio.wait_for(self._wait(self._actor.close.remote()), SECONDS_TO_CLOSE)
+            await asyncio.wait_for(self._wait(self._actor.close), SECONDS_TO_CLOSE)
         # What is left of it must not buy anything more.
         self._hirer.ray.kill(self._actor)
 
-    async def _wait(self, reference: Any) -> Any:
+    async def _wait(self, method: Any, *arguments: Any) -> Any:
         """What a method of the actor returns. Raises WorkerLost; InputError or RunStopped where no other would do better."""
         exceptions = self._hirer.ray.exceptions
         try:
-            return await reference
+            return await method.remote(*arguments)
+        except _list_full(self._hirer.ray):
+            raise RunStopped(
+                "The cluster has no room for what goes to a worker, in memory or on disk: make room on its nodes (`df`), then resume."
+            ) from None
         except exceptions.RayTaskError as error:
             raise RunStopped(f"A worker failed: {type(error.cause).__name__}: {error.cause}.") from error
         except exceptions.RayError as error:
