@@ -280,6 +280,19 @@ def test_what_servers_do_not_take_is_learnt_and_told(cluster: Any, chat_server: 
     assert found["together"] == found["alone"] != {}
 
 
+def test_a_server_that_has_answered_one_worker_is_not_given_up_by_another(
+    cluster: Any, start_chat_server: Callable[[float], Any]
+) -> None:
+    cluster()
+    errors = {}
+    for out, where in (("alone", None), ("together", "here")):
+        model = f"openai-compatible/first-only@{start_chat_server(0.0).url}"
+        played = play(out, model, cluster=where, limit=2, roles={"subject": RoleSettings(attempts=1)}, max_connections=1)
+        errors[out] = [episode.error.partition(" at ")[0] for episode in played.episodes()]
+    assert all(each.items for each in Here.hired)
+    assert errors["together"] == errors["alone"] and any(errors["alone"])
+
+
 def test_people_are_no_part_of_a_cluster(cluster: Any) -> None:
     cluster()
     with pytest.raises(InputError, match="leave --cluster out"):

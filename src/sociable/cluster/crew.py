@@ -95,6 +95,7 @@ class RemoteModel:
         self.name = model.name
         self.adaptations: dict[str, None] = {}
         """The names of what servers turned out not to take, in the order in which workers learnt it."""
+        self.has_answered = False
         self.limit: AdaptiveLimit | None = None
         self.rate: Rate | None = None
         if isinstance(model, OpenAICompatibleModel):
@@ -257,13 +258,14 @@ class Member:
         run = self._runs.get(asked.run)
         if run is None:
             raise RunFailure("The run is over.")
-        body = json.loads(asked.body)
+        body, remote = json.loads(asked.body), run.remote[asked.seat]
 
         async def make(era: int, level: int) -> Reply:
             made = self._made[asked.call] = asyncio.get_running_loop().create_future()
-            self.tell(GoAhead(asked.call, era, level))
+            self.tell(GoAhead(asked.call, era, level, remote.has_answered))
             bought: Bought = await made
-            run.remote[asked.seat].adaptations |= dict.fromkeys(bought.adaptations)
+            remote.has_answered = True
+            remote.adaptations |= dict.fromkeys(bought.adaptations)
             return bought.reply
 
         sampling = Sampling(**{name: body[name] for name in SAMPLING_FIELDS})
@@ -306,8 +308,8 @@ class Crew(AbstractAsyncContextManager["Crew"]):
                 patience = SECONDS_FOR_OTHERS if self._members else patience
             if not self._members and all(place.done() for place in self._places):
                 raise InputError(
-                    f"No worker could begin: {MOST_LOST} were lost one after the other. Look in the logs of the nodes (below "
-                    "/tmp/ray/session_latest/logs) for what ended them, such as a lack of memory."
+                    f"No worker could begin: {MOST_LOST} were lost one after the other. Look in the nodes' logs of Ray for "
+                    "what ended them, such as a lack of memory."
                 )
             if not self._members:
                 raise InputError(
@@ -356,9 +358,9 @@ class Crew(AbstractAsyncContextManager["Crew"]):
                 lost = 1 if member and member.has_finished_any else lost + 1
                 log.warning("%s", problem)
             except SociableError as problem:
-                self._problem = problem
-                if self._has_begun:
+                if self._has_begun and str(problem) != str(self._problem):
                     log.warning("A worker cannot be used, and no other takes its place: %s", problem)
+                self._problem = problem
                 return
             finally:
                 if member:
@@ -425,7 +427,7 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         while not self._members:
             are_coming = any(not place.done() for place in self._places)
             if not are_coming or not await self._wait_for_change(SECONDS_TO_BEGIN):
-                why = f" ({problem})" if (problem := self._find_problem()) else ""
+                why = f" ({str(problem).rstrip('.')})" if (problem := self._find_problem()) else ""
                 raise RunStopped(f"No worker is left{why}: see with `ray status` what is left of the cluster, then resume.")
         return min(self._members, key=lambda member: len(member.items))
 

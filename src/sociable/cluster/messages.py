@@ -160,6 +160,8 @@ class GoAhead:
     call: int
     era: int
     level: int
+    has_answered: bool
+    """Whether the endpoint has answered any worker."""
 
 
 @dataclass(frozen=True, slots=True)

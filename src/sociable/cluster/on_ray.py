@@ -136,6 +136,8 @@ class RayConnection:
         return await self._wait(self._actor.collect)  # type: ignore[no-any-return]
 
     async def close(self) -> None:
+        if not self._hirer.ray.is_initialized():
+            return  # the head is lost
         with contextlib.suppress(SociableError, TimeoutError):
             await asyncio.wait_for(self._wait(self._actor.close), SECONDS_TO_CLOSE)
         # What is left of it must not buy anything more.
@@ -148,8 +150,10 @@ class RayConnection:
             return await method.remote(*arguments)
         except _list_full(self._hirer.ray):
             raise RunStopped(
-                "The cluster has no room for what goes to a worker, in memory or on disk: make room on its nodes (`df`), then resume."
+                "The cluster has no room, in memory or on disk, for what goes to a worker: make room on its nodes, then resume."
             ) from None
+        except ConnectionError:
+            raise RunStopped("The head of the cluster is lost.") from None
         except exceptions.RayTaskError as error:
             raise RunStopped(f"A worker failed: {type(error.cause).__name__}: {error.cause}.") from error
         except exceptions.RayError as error:

@@ -176,6 +176,7 @@ class LinkedModel:
         if isinstance(self._limit, ToldLimit):
             # The model looks at both before it does anything else.
             self._limit.era, self._limit.level = permit.era, permit.level
+            self._model.has_answered |= permit.has_answered
         elif self._limit:
             # A model of this node, such as weights in this process, has limits of its own.
             async with self._limit.take_place(request.scope.item, self._run):
