@@ -30,6 +30,8 @@ from sociable.cluster.worker import Worker
 from sociable.core.errors import CostLimitReached, InputError, RunStopped, SociableError
 from sociable.models.limits import Price
 
+psutil = pytest.importorskip("psutil")
+
 pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]  # Ray's files
 
 RECORDS = ("references.jsonl", "episodes.jsonl", "judgments.jsonl", "scores.json")
@@ -138,11 +140,9 @@ def check_asked(server: Any, expected: Counter[str]) -> None:
 
 
 def list_workers() -> list[int]:
-    """The processes of workers on this machine."""
-    import psutil
-
+    """The processes of workers on the nodes that this process has begun."""
     found = []
-    for each in psutil.process_iter():
+    for each in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             if "ray::Worker" in "".join(each.cmdline()[:1]):
                 found.append(each.pid)
