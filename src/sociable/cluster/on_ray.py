@@ -60,7 +60,7 @@ def join(ray: Any, address: str | None) -> None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
             return
         except (ConnectionError, RuntimeError, ValueError) as error:
-            # The head begins a process for each driver from outside. Now and then that dies at once (ray-project/ray#63202).
+            # The head begins a process for each driver from outside, by a fork amid gRPC's threads. Now and then that dies at once.
             if left and isinstance(error, ConnectionAbortedError):
                 log.warning("The head of the cluster could not begin the process that it needs for this driver; trying again.")
                 continue
@@ -76,14 +76,15 @@ def _check_reachable(address: str) -> None:
         return  # "auto", or what else Ray understands
     try:
         socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_REACH).close()
-    except (OSError, OverflowError, UnicodeError) as error:  # the latter: no port, no host name
+    except (OSError, OverflowError, UnicodeError) as error:  # the last two: no port, no host name
         raise _make_unreachable_error(address, error) from None
 
 
 def _make_unreachable_error(address: str, error: Exception) -> InputError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[-1].rstrip(".")  # the last line of what may be a traceback
     return InputError(
-        f"The cluster at {address} cannot be reached ({reason}). Check the address, and that its head runs: `ray status` there."
+        f"The cluster at {address} cannot be reached ({reason}). Check the address, that its head runs (`ray status` there), "
+        "and, where it asks for a token, that RAY_AUTH_MODE=token is set and the token is here."
     )
 
 
