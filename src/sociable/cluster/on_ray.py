@@ -60,7 +60,7 @@ def join(ray: Any, address: str | None) -> None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
             return
         except (ConnectionError, RuntimeError, ValueError) as error:
-            # The head begins a process for each driver from outside, by a fork amid gRPC's threads. Now and then that dies at once.
+            # For each driver from outside the head begins a process, by a fork amid gRPC's threads; now and then that dies at once.
             if left and isinstance(error, ConnectionAbortedError):
                 log.warning("The head of the cluster could not begin the process that it needs for this driver; trying again.")
                 continue
