@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ from sociable.api import pooled_runs, runs, studies
 from sociable.cluster import crew, worker
 from sociable.cluster.crew import WorkerLost
 from sociable.cluster.joining import Cluster
-from sociable.cluster.messages import Bought, FromWorker, Noted, RunSpecification, ToWorker
+from sociable.cluster.messages import Bought, FromWorker, Noted, Over, RunSpecification, ToWorker
 from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import EpisodeStatus
 from sociable.engine.settings import RoleSettings
@@ -242,8 +243,14 @@ def test_what_goes_wrong_on_a_worker_is_told_as_if_it_had_been_here(cluster: Any
 def test_a_function_that_needs_more_than_its_file_is_refused_before_anything_is_spent(cluster: Any) -> None:
     cluster()
     Path("agent.py").write_text("import no_such_module\ndef reply(messages):\n    return ''\n")
-    with pytest.raises(InputError, match=r"On the node .*no_such_module.*install what else it needs on every node"):
+    with pytest.raises(InputError) as told:
         play("run", "python:agent.py:reply")
+    assert re.search(
+        "On the node .*: 'python:agent.py:reply': importing agent.py raised .*no_such_module'. A function", str(told.value)
+    )
+    with pytest.raises(InputError, match=r"'python:absent\.py' cannot be sent to the workers"):
+        play("absent", "python:absent.py:reply")
+    assert not Path("absent").exists()
 
 
 def test_judges_and_raters_work_on_a_cluster_too(cluster: Any, chat_server: Any) -> None:
@@ -259,8 +266,24 @@ def test_judges_and_raters_work_on_a_cluster_too(cluster: Any, chat_server: Any)
     assert sum(each.items for each in Here.hired) >= sum(text.count("\n") for text in found["together"][:2])
 
 
-def test_data_and_functions_of_ones_own_are_sent_along(cluster: Any, tmp_path: Path) -> None:
-    cluster()
+def test_data_and_functions_of_ones_own_are_sent_along_and_removed_when_the_run_is_over(cluster: Any, tmp_path: Path) -> None:
+    sent: list[RunSpecification] = []
+
+    class Watched(Here):
+        async def open(self, specification: RunSpecification) -> str:
+            sent.append(specification)
+            return await super().open(specification)
+
+    async def open_and_end() -> None:
+        alone = worker.Worker()
+        folder = Path(alone._folder.name)
+        assert await alone.open(sent[0]) == ""
+        assert len(list(folder.rglob("*.json*"))) == 1 == len(list(folder.rglob("agent.py")))
+        await alone.deliver([Over(sent[0].run)])
+        assert not list(folder.iterdir())
+        await alone.close()
+
+    cluster(Watched)
     bundled = Path(sociable.__file__).parent / "benchmarks" / "hsii" / "data" / "dialogues"
     first = min(bundled.iterdir())
     Path("mine").mkdir()
@@ -269,6 +292,7 @@ def test_data_and_functions_of_ones_own_are_sent_along(cluster: Any, tmp_path: P
     played = play("run", "python:agent.py:reply", dataset="mine", limit=None, options={"cycle_cap": 2})
     texts = [str(episode) for episode in played.episodes()]
     assert texts and all("sociable-worker-" in text and f"{tmp_path}/agent.py" not in text for text in texts)
+    asyncio.run(open_and_end())
 
 
 def test_what_servers_do_not_take_is_learnt_and_told(cluster: Any, chat_server: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ import types
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +270,11 @@ def test_what_has_no_room_on_the_cluster_is_told(monkeypatch: pytest.MonkeyPatch
         with connect("ray", 1) as (ray, _):
             with pytest.raises(InputError, match="The data of the run runs/large are too large for the cluster to hold"):
                 Hirer(ray).send(specification)
-            with pytest.raises(RunStopped, match="no room for what goes to a worker"):
+            hirer = Hirer(ray)
+            hirer.send(replace(specification, files={}))
+            gc.collect()
+            assert not hirer._sent, "the data of runs that are over pile up"
+            with pytest.raises(RunStopped, match="no room, in memory or on disk, for what goes to a worker"):
                 asyncio.run(deliver(Hirer(ray)))
     finally:
         cluster.shutdown()

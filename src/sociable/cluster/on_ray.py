@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sociable.cluster.crew import WorkerLost
 from sociable.cluster.messages import FromWorker, RunSpecification, ToWorker
@@ -60,7 +61,7 @@ def join(ray: Any, address: str | None) -> None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
             return
         except (ConnectionError, RuntimeError, ValueError) as error:
-            # For each driver from outside the head begins a process, by a fork amid gRPC's threads; now and then that dies at once.
+            # The head forks a process for each driver from outside, amid gRPC's threads: now and then it dies at once.
             if left and isinstance(error, ConnectionAbortedError):
                 log.warning("The head of the cluster could not begin the process that it needs for this driver; trying again.")
                 continue
@@ -94,22 +95,22 @@ class Hirer:
     def __init__(self, ray: Any) -> None:
         self.ray = ray
         self._actor = ray.remote(num_cpus=1)(Worker)
-        self._sent: dict[int, tuple[RunSpecification, Any]] = {}
+        self._sent = WeakKeyDictionary[RunSpecification, Any]()
 
     def __call__(self) -> RayConnection:
         return RayConnection(self, self._actor.remote())
 
     def send(self, specification: RunSpecification) -> Any:
-        """A reference to what is sent to a node once, however many workers read it there. Raises InputError."""
-        if id(specification) not in self._sent:
+        """A reference to what is kept on a node until the run is over, however many workers read it there. Raises InputError."""
+        if specification not in self._sent:
             try:
-                self._sent[id(specification)] = specification, self.ray.put(specification)
+                self._sent[specification] = self.ray.put(specification)
             except _list_full(self.ray):
                 raise InputError(
                     f"The data of the run {specification.run} are too large for the cluster to hold, in memory or on the disk of "
                     "its nodes: make room there (`df`), or begin Ray with a larger --object-store-memory."
                 ) from None
-        return self._sent[id(specification)][1]
+        return self._sent[specification]
 
 
 def _list_full(ray: Any) -> tuple[type[Exception], ...]:
