@@ -81,14 +81,14 @@ def test_reference_agents_do_the_same_on_a_cluster(cluster: Any, benchmark: str,
 
 
 def test_models_are_asked_from_the_nodes_and_all_is_kept_in_one_folder(
-    cluster: Any, chat_server: Any, start_chat_server: Callable[[float], Any]
+    cluster: Any, start_chat_server: Callable[[float], Any]
 ) -> None:
-    server = start_chat_server(5.0)
-    alone, together = run_hsii(chat_server, "alone"), run_hsii(server, "together", cluster="ray")
+    server, whole = start_chat_server(5.0), start_chat_server(0.0)
+    alone, together = run_hsii(whole, "alone"), run_hsii(server, "together", cluster="ray")
     assert read_records("together") == read_records("alone")
     assert list_calls("together") == list_calls("alone")
     assert together.manifest["usage"] == alone.manifest["usage"]
-    assert count_asked(server) == count_asked(chat_server)
+    assert count_asked(server) == count_asked(whole)
     assert 1 < server.requests()["models"]["social"]["peak"] <= CONNECTIONS
 
 

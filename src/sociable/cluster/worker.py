@@ -174,9 +174,9 @@ class LinkedModel:
         return reply
 
     async def _make(self, request: Request, permit: GoAhead) -> Reply:
-        if isinstance(self._limit, ToldLimit):
-            # The model looks at both before it does anything else.
-            self._limit.era, self._limit.level = permit.era, permit.level
+        if isinstance(self._model, OpenAICompatibleModel):
+            # The model looks at these before it does anything else.
+            self._model.limit.era, self._model.limit.level = permit.era, permit.level
             self._model.has_answered |= permit.has_answered
         elif self._limit:
             # A model of this node, such as weights in this process, has limits of its own.
