@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.api import pooled_runs
+from sociable.api import pooled_runs, studies
 from sociable.cluster import on_ray
 from sociable.cluster.crew import Crew
 from sociable.cluster.messages import Item, RunSpecification
@@ -201,9 +201,7 @@ limit = 1
     driver = start("study", "killed.toml", "--out", "killed", "--cluster", "ray", "--workers", "2")
     wait_until(server, sum(expected.values()) // 2)
     kill(driver)
-    done = start("resume", "killed", "--cluster", "ray")
-    _, errors = done.communicate(timeout=100)
-    assert done.returncode == 0, errors.decode()[-3000:]
+    assert not studies.resume_study(Path("killed"), cluster="ray").problems
     runs = sorted(path.parent.name for path in Path("alone").glob("*/scores.json"))
     assert len(runs) == 2
     for run in runs:

@@ -270,7 +270,8 @@ class Worker:
                 task.add_done_callback(partial(self._report, message.item))
             elif isinstance(message, Over):
                 self._runs.pop(message.run, None)
-                shutil.rmtree(self._inputs.pop(message.run), ignore_errors=True)
+                if folder := self._inputs.pop(message.run, None):
+                    shutil.rmtree(folder, ignore_errors=True)
             else:
                 self._link.receive(message)
 
