@@ -74,7 +74,7 @@ def weigh_messages(call: Call) -> int:
     """The bytes that go over the network for a call, both ways, in as small groups as can be."""
     body = str(call.request).encode()
     asked = Asked(0, "runs/name", 0, (call.item, call.role, call.participant), bytes(20), body)
-    messages = ([asked], [GoAhead(0, 0, 1)], [Bought(0, call.reply, ())], [Answered(0, None)])
+    messages = ([asked], [GoAhead(0, 0, 1, True)], [Bought(0, call.reply, ())], [Answered(0, None)])
     return sum(len(pickle.dumps(message)) for message in messages)
 
 

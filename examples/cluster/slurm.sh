@@ -22,6 +22,10 @@ else
     command=(sociable run stss --model "$MODEL" --cluster ray --out "$RUN_FOLDER")
 fi
 
+# A token for Ray, which all nodes read from the home they share: without it anybody in the network could run code on them.
+ray get-auth-token --generate > /dev/null
+export RAY_AUTH_MODE=token
+
 head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 # --exclusive above: at its end symmetric-run ends every process of Ray that this user has on these nodes.
 srun ray symmetric-run --address "$head:6379" --min-nodes "$SLURM_JOB_NUM_NODES" --num-cpus "$SLURM_CPUS_PER_TASK" -- "${command[@]}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+psutil = pytest.importorskip("psutil")
 
 
 class SmallCluster:
@@ -23,7 +26,12 @@ class SmallCluster:
         return self._cluster.add_node(num_cpus=1)
 
     def lose_node(self) -> None:
-        self._cluster.remove_node(self.nodes.pop(), allow_graceful=False)
+        node = self.nodes.pop()
+        workers = psutil.Process(node.all_processes["raylet"][0].process.pid).children(recursive=True)
+        self._cluster.remove_node(node, allow_graceful=False)
+        # Without their raylet they would live for a second longer: for a short run to the end.
+        for each in workers:
+            each.kill()
 
     def refill(self) -> None:
         """Two nodes again, for the next test."""
@@ -36,8 +44,8 @@ def running_cluster() -> Iterator[SmallCluster]:
     utilities = pytest.importorskip("ray.cluster_utils")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        import socket
-
+        # Or the head's process for a driver from outside would now and then die in the moment in which it is begun.
+        environment.setenv("GRPC_ENABLE_FORK_SUPPORT", "false")
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -52,8 +60,6 @@ def running_cluster() -> Iterator[SmallCluster]:
 
 def _list_raylets(parent: int) -> list[int]:
     """The raylets that this process began and that are still there."""
-    import psutil
-
     return [each.pid for each in psutil.Process(parent).children(recursive=True) if each.name() == "raylet" and each.is_running()]
 
 

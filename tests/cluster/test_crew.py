@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import re
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +22,8 @@ from sociable.api import pooled_runs, runs, studies
 from sociable.cluster import crew, worker
 from sociable.cluster.crew import WorkerLost
 from sociable.cluster.joining import Cluster
-from sociable.cluster.messages import FromWorker, RunSpecification, ToWorker
-from sociable.core.errors import InputError
+from sociable.cluster.messages import Bought, FromWorker, Noted, Over, RunSpecification, ToWorker
+from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import EpisodeStatus
 from sociable.engine.settings import RoleSettings
 
@@ -104,6 +106,41 @@ def test_one_rate_of_an_endpoint_holds_for_all_workers(cluster: Any, start_chat_
     assert arrivals[-1] - arrivals[0] >= 0.9 * 0.05 * (len(arrivals) - 1)
 
 
+def test_a_worker_that_is_lost_costs_the_calls_under_way_and_nothing_else(
+    cluster: Any, start_chat_server: Callable[[float], Any]
+) -> None:
+    class Mortal(Here):
+        """The first one is lost when it has bought so many replies; the last ones do not arrive."""
+
+        bought = 0
+
+        async def _unless_lost(self, answer: Any) -> Any:
+            told = await answer
+            if self is Here.hired[0] and isinstance(told, list):
+                self.bought += sum(isinstance(message, Bought) for message in told)
+                self.is_lost = self.bought >= 20
+            return await super()._unless_lost(_make_awaitable(told))
+
+    cluster(Mortal)
+    asked, records = {}, {}
+    for out, where in (("alone", None), ("together", "here")):
+        server = start_chat_server(5.0)
+        model = f"openai-compatible/social@{server.url}"
+        others = {"partner": model, "reference": model, "judges": (model,)}
+        sociable.run("hsii", model, limit=1, max_connections=2, out=out, cluster=where, **others)
+        asked[out] = Counter({request["digest"]: request["count"] for request in server.requests()["requests"]})
+        records[out] = [(Path(out) / name).read_bytes() for name in ("episodes.jsonl", "judgments.jsonl", "scores.json")]
+    assert records["together"] == records["alone"]
+    assert len(Here.hired) == 3
+    repeated = asked["together"] - asked["alone"]
+    assert asked["together"] - repeated == asked["alone"]
+    assert 1 <= sum(repeated.values()) <= 2
+
+
+async def _make_awaitable(value: Any) -> Any:
+    return value
+
+
 def test_an_item_that_ends_every_worker_is_given_up_and_the_others_go_on(cluster: Any) -> None:
     scenarios = list(sociable.load_study("hsii-cot").scenarios)[:12]
 
@@ -155,6 +192,44 @@ def test_where_no_worker_comes_that_is_told(cluster: Any, monkeypatch: pytest.Mo
         play("absent")
 
 
+def test_where_every_worker_is_lost_at_once_that_is_told_without_waiting(cluster: Any) -> None:
+    class Dying(Here):
+        async def describe(self) -> Any:
+            raise WorkerLost("The worker is gone.")
+
+    cluster(Dying)
+    with pytest.raises(InputError, match="3 were lost one after the other"):
+        play("dying")
+
+
+def test_a_worker_that_cannot_be_used_later_on_is_told_and_the_others_go_on(cluster: Any, caplog: Any) -> None:
+    class Renewed(Here):
+        """The first is lost; the one in its place is of another version."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.packages = {"sociable": "0.0.1"} if len(Here.hired) == 3 else {}
+
+        async def collect(self) -> Sequence[FromWorker]:
+            self.is_lost = self is Here.hired[0]
+            return await super().collect()
+
+    cluster(Renewed)
+    result = play("run", limit=6)
+    assert all(episode.status is EpisodeStatus.COMPLETED for episode in result.episodes())
+    assert "A worker cannot be used, and no other takes its place: The node" in caplog.text
+
+
+def test_a_bug_in_what_is_said_to_the_driver_ends_the_run_with_its_place(cluster: Any) -> None:
+    class Garbled(Here):
+        async def collect(self) -> Sequence[FromWorker]:
+            return [Noted("no such run", 0, 0, None)] if self.items else await super().collect()
+
+    cluster(Garbled)
+    with pytest.raises(RunStopped, match=r"No worker is left \(bug: KeyError"):
+        play("run")
+
+
 def test_what_goes_wrong_on_a_worker_is_told_as_if_it_had_been_here(cluster: Any) -> None:
     cluster()
     Path("agent.py").write_text("def reply(messages):\n    raise KeyError('x')\n")
@@ -168,8 +243,14 @@ def test_what_goes_wrong_on_a_worker_is_told_as_if_it_had_been_here(cluster: Any
 def test_a_function_that_needs_more_than_its_file_is_refused_before_anything_is_spent(cluster: Any) -> None:
     cluster()
     Path("agent.py").write_text("import no_such_module\ndef reply(messages):\n    return ''\n")
-    with pytest.raises(InputError, match=r"On the node .*no_such_module.*install what else it needs on every node"):
+    with pytest.raises(InputError) as told:
         play("run", "python:agent.py:reply")
+    assert re.search(
+        "On the node .*: 'python:agent.py:reply': importing agent.py raised .*no_such_module'. A function", str(told.value)
+    )
+    with pytest.raises(InputError, match=r"'python:absent\.py' cannot be sent to the workers"):
+        play("absent", "python:absent.py:reply")
+    assert not Path("absent").exists()
 
 
 def test_judges_and_raters_work_on_a_cluster_too(cluster: Any, chat_server: Any) -> None:
@@ -185,8 +266,24 @@ def test_judges_and_raters_work_on_a_cluster_too(cluster: Any, chat_server: Any)
     assert sum(each.items for each in Here.hired) >= sum(text.count("\n") for text in found["together"][:2])
 
 
-def test_data_and_functions_of_ones_own_are_sent_along(cluster: Any, tmp_path: Path) -> None:
-    cluster()
+def test_data_and_functions_of_ones_own_are_sent_along_and_removed_when_the_run_is_over(cluster: Any, tmp_path: Path) -> None:
+    sent: list[RunSpecification] = []
+
+    class Watched(Here):
+        async def open(self, specification: RunSpecification) -> str:
+            sent.append(specification)
+            return await super().open(specification)
+
+    async def open_and_end() -> None:
+        alone = worker.Worker()
+        folder = Path(alone._folder.name)
+        assert await alone.open(sent[0]) == ""
+        assert len(list(folder.rglob("*.json*"))) == 1 == len(list(folder.rglob("agent.py")))
+        await alone.deliver([Over(sent[0].run)])
+        assert not list(folder.iterdir())
+        await alone.close()
+
+    cluster(Watched)
     bundled = Path(sociable.__file__).parent / "benchmarks" / "hsii" / "data" / "dialogues"
     first = min(bundled.iterdir())
     Path("mine").mkdir()
@@ -195,6 +292,7 @@ def test_data_and_functions_of_ones_own_are_sent_along(cluster: Any, tmp_path: P
     played = play("run", "python:agent.py:reply", dataset="mine", limit=None, options={"cycle_cap": 2})
     texts = [str(episode) for episode in played.episodes()]
     assert texts and all("sociable-worker-" in text and f"{tmp_path}/agent.py" not in text for text in texts)
+    asyncio.run(open_and_end())
 
 
 def test_what_servers_do_not_take_is_learnt_and_told(cluster: Any, chat_server: Any) -> None:
@@ -204,6 +302,19 @@ def test_what_servers_do_not_take_is_learnt_and_told(cluster: Any, chat_server: 
         model = f"openai-compatible/no-system@{chat_server.url}"
         found[out] = play(out, model, cluster=where, options={"cycle_cap": 2}).manifest["adaptations"]
     assert found["together"] == found["alone"] != {}
+
+
+def test_a_server_that_has_answered_one_worker_is_not_given_up_by_another(
+    cluster: Any, start_chat_server: Callable[[float], Any]
+) -> None:
+    cluster()
+    errors = {}
+    for out, where in (("alone", None), ("together", "here")):
+        model = f"openai-compatible/first-only@{start_chat_server(0.0).url}"
+        played = play(out, model, cluster=where, limit=2, roles={"subject": RoleSettings(attempts=1)}, max_connections=1)
+        errors[out] = [episode.error.partition(" at ")[0] for episode in played.episodes()]
+    assert all(each.items for each in Here.hired)
+    assert errors["together"] == errors["alone"] and any(errors["alone"])
 
 
 def test_people_are_no_part_of_a_cluster(cluster: Any) -> None:

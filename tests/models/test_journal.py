@@ -97,6 +97,12 @@ async def test_the_same_asked_twice_in_a_scope_is_two_calls(file: Path) -> None:
         assert request.scope.usage.calls == 2
 
 
+async def test_who_begins_anew_in_the_same_process_finds_what_was_bought(file: Path) -> None:
+    with Journal(file) as journal:
+        model = journalled(ScriptedModel(["Good morning."]), journal)
+        assert await model.generate(asking()) == await model.generate(asking())
+
+
 async def test_what_was_bought_comes_back_in_the_order_it_was_asked(file: Path) -> None:
     with Journal(file) as journal:
         model, request = journalled(ScriptedModel(["first", "second"]), journal), asking()
@@ -402,7 +408,7 @@ async def test_a_reply_that_cannot_be_kept_is_still_counted(file: Path) -> None:
     budget = Budget({"scripted": Price(input=1_000_000, output=0)})
     with Journal(file) as journal:
         model = JournalledModel(ScriptedModel([Reply("Hi", Usage(calls=1, input_tokens=2))]), journal, budget)
-        journal._database.execute("DROP TABLE calls")
+        journal._database.execute("CREATE TRIGGER full BEFORE INSERT ON calls BEGIN SELECT RAISE(FAIL, 'full'); END")
         with pytest.raises(StorageFailure):
             await model.generate(asking())
     # Two tokens at a million dollars the million.

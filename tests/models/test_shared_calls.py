@@ -140,7 +140,7 @@ async def test_a_run_that_stops_stops_alone(runs: Runs) -> None:
     assert runs.whole.stopped is None
     runs.whole.interrupt()
     with pytest.raises(Interrupted):
-        await second.generate(asking("subject"))
+        await second.generate(asking("subject", "y"))
 
 
 async def test_those_of_one_run_are_turned_away_and_others_wait_on() -> None:

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 def run(asked: Asked) -> None:
     """Plays a run, or the several of a series; or goes on with an earlier run of the same settings, if the user likes."""
     if asked.series:
-        if asked.cluster:
-            raise InputError("--cluster is for one run, or for a study: make a study of these runs.")
+        if asked.cluster or asked.workers:
+            raise InputError(
+                "--cluster and --workers are for one run, or for a study: make a study of these runs, or leave them out."
+            )
         plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
         folder = asked.out or api.folders.name_new_folder(asked.benchmark.name, name)
         api.series.write_new_series(folder, plan)

@@ -37,12 +37,12 @@ from sociable.cluster.messages import (
 from sociable.core.errors import EndpointUnusable, InputError, RunFailure, RunStopped, SociableError
 from sociable.core.records import Judgment
 from sociable.engine.opening import describe_packages
-from sociable.engine.phases import UnderWay
+from sociable.engine.phases import UnderWay, describe_failure
 from sociable.engine.ratings import RatingTask
 from sociable.engine.study import JudgingTask
 from sociable.judging.rubric import RubricJudgment
 from sociable.models.concurrency import AdaptiveLimit
-from sociable.models.journal import JournalledModel
+from sociable.models.journal import JournalledModel, SharedCalls
 from sociable.models.openai_compatible import OpenAICompatibleModel, Rate
 from sociable.models.protocol import SAMPLING_FIELDS, Model, Reply, Request, Sampling, Scope
 
@@ -95,6 +95,7 @@ class RemoteModel:
         self.name = model.name
         self.adaptations: dict[str, None] = {}
         """The names of what servers turned out not to take, in the order in which workers learnt it."""
+        self.has_answered = False
         self.limit: AdaptiveLimit | None = None
         self.rate: Rate | None = None
         if isinstance(model, OpenAICompatibleModel):
@@ -136,6 +137,8 @@ class CrewRun:
     remote: Sequence[RemoteModel]
     """The same without journal and budget."""
     under_way: dict[Member, UnderWay] = field(default_factory=dict)
+    calls: SharedCalls = field(default_factory=SharedCalls)
+    """Has one worker at a time ask for a call: what another made before it was lost may still be on its way to the disk."""
 
 
 class Member:
@@ -255,18 +258,20 @@ class Member:
         run = self._runs.get(asked.run)
         if run is None:
             raise RunFailure("The run is over.")
-        body = json.loads(asked.body)
+        body, remote = json.loads(asked.body), run.remote[asked.seat]
 
         async def make(era: int, level: int) -> Reply:
             made = self._made[asked.call] = asyncio.get_running_loop().create_future()
-            self.tell(GoAhead(asked.call, era, level))
+            self.tell(GoAhead(asked.call, era, level, remote.has_answered))
             bought: Bought = await made
-            run.remote[asked.seat].adaptations |= dict.fromkeys(bought.adaptations)
+            remote.has_answered = True
+            remote.adaptations |= dict.fromkeys(bought.adaptations)
             return bought.reply
 
         sampling = Sampling(**{name: body[name] for name in SAMPLING_FIELDS})
         request = CallRequest(body["messages"], Scope(*asked.scope), sampling, make=make)
-        reply = await run.journalled[asked.seat].obtain(request, asked.key, asked.body)
+        async with run.calls.hold(asked.key):
+            reply = await run.journalled[asked.seat].obtain(request, asked.key, asked.body)
         return None if asked.call in self._made else reply
 
 
@@ -283,6 +288,7 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         """The models by run and seat, also of runs that are over: others may have the same."""
         self._places: set[asyncio.Task[None]] = set()
         self._problem: SociableError | None = None
+        self._has_begun = False
         self._changed = asyncio.Event()
         self._suspects = asyncio.Lock()
 
@@ -295,14 +301,16 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         try:
             while len(self._members) < self.size:
                 change = await self._wait_for_change(patience)
-                if self._problem:
-                    raise self._problem
-                for place in self._places:
-                    if place.done():
-                        place.result()  # a bug, if it raises
-                if not change:
+                if problem := self._find_problem():
+                    raise problem
+                if not change or all(place.done() for place in self._places):
                     break
                 patience = SECONDS_FOR_OTHERS if self._members else patience
+            if not self._members and all(place.done() for place in self._places):
+                raise InputError(
+                    f"No worker could begin: {MOST_LOST} were lost one after the other. Look in the nodes' logs of Ray for "
+                    "what ended them, such as a lack of memory."
+                )
             if not self._members:
                 raise InputError(
                     f"No worker could begin within {SECONDS_TO_BEGIN:.0f} seconds: each takes one processor of the cluster, and "
@@ -311,15 +319,23 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         except BaseException:
             await self._dismiss()
             raise
+        self._has_begun = True
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._dismiss()
 
+    def _find_problem(self) -> SociableError | None:
+        """The reason, perhaps a bug, why a place stays empty; None where each has a worker, or one is coming."""
+        bugs = (place.exception() for place in self._places if place.done() and not place.cancelled())
+        return self._problem or next((RunStopped(describe_failure(bug)) for bug in bugs if bug), None)
+
     async def _dismiss(self) -> None:
         for place in self._places:
             place.cancel()
-        await asyncio.gather(*self._places, return_exceptions=True)
+        for ended in await asyncio.gather(*self._places, return_exceptions=True):
+            if isinstance(ended, Exception):
+                log.error("unexpected failure", exc_info=ended)
 
     async def _wait_for_change(self, seconds: float) -> bool:
         """Whether a worker came or went within that time."""
@@ -342,6 +358,8 @@ class Crew(AbstractAsyncContextManager["Crew"]):
                 lost = 1 if member and member.has_finished_any else lost + 1
                 log.warning("%s", problem)
             except SociableError as problem:
+                if self._has_begun and str(problem) != str(self._problem):
+                    log.warning("A worker cannot be used, and no other takes its place: %s", problem)
                 self._problem = problem
                 return
             finally:
@@ -409,7 +427,7 @@ class Crew(AbstractAsyncContextManager["Crew"]):
         while not self._members:
             are_coming = any(not place.done() for place in self._places)
             if not are_coming or not await self._wait_for_change(SECONDS_TO_BEGIN):
-                why = f" ({self._problem})" if self._problem else ""
+                why = f" ({str(problem).rstrip('.')})" if (problem := self._find_problem()) else ""
                 raise RunStopped(f"No worker is left{why}: see with `ray status` what is left of the cluster, then resume.")
         return min(self._members, key=lambda member: len(member.items))
 

@@ -47,6 +47,8 @@ class Cluster:
             key = make_model_key(settings, role, name)
             if name.startswith("reference/") or key in self.models:
                 continue
+            if file := split_function(name)[0]:
+                _read_function(file)
             is_endpoint = name.startswith(("openai/", "openai-compatible/"))
             own = settings.find_role_settings(role, name)
             # Other models live in a worker's process, or are reached by ways of their own: only the workers need them.

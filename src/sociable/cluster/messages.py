@@ -18,7 +18,7 @@ from sociable.engine.settings import RunSettings
 from sociable.models.protocol import Reply
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class RunSpecification:
     """What a worker must know to open the study of a run."""
 
@@ -160,6 +160,8 @@ class GoAhead:
     call: int
     era: int
     level: int
+    has_answered: bool
+    """Whether the endpoint has answered any worker."""
 
 
 @dataclass(frozen=True, slots=True)

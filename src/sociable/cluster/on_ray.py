@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sociable.cluster.crew import WorkerLost
 from sociable.cluster.messages import FromWorker, RunSpecification, ToWorker
@@ -17,8 +18,11 @@ from sociable.cluster.worker import Worker
 from sociable.core.errors import InputError, RunStopped, SociableError
 from sociable.core.extras import import_extra
 
+log = logging.getLogger("sociable")
+
 SECONDS_TO_REACH = 5.0
 SECONDS_TO_CLOSE = 2.0
+ATTEMPTS_TO_JOIN = 3
 
 
 @contextmanager
@@ -38,10 +42,7 @@ def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
     if not was_there:
         if address:
             _check_reachable(address)
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise _make_unreachable_error(address or "this machine", error) from None
+        join(ray, address)
     try:
         processors = sum(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
         if not (workers or processors):
@@ -53,23 +54,38 @@ def connect(cluster: str, workers: int | None) -> Iterator[tuple[Any, int]]:
             ray.shutdown()
 
 
+def join(ray: Any, address: str | None) -> None:
+    """Makes this process a driver. Raises InputError where the cluster does not let it."""
+    for left in reversed(range(ATTEMPTS_TO_JOIN)):
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
+            return
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            # The head forks a process for each driver from outside, amid gRPC's threads: now and then it dies at once.
+            if left and isinstance(error, ConnectionAbortedError):
+                log.warning("The head of the cluster could not begin the process that it needs for this driver; trying again.")
+                continue
+            raise _make_unreachable_error(address or "this machine", error) from None
+
+
 def _check_reachable(address: str) -> None:
     """Raises InputError at once where nobody listens: Ray would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not port.isdigit():
+    if not (port.isascii() and port.isdigit()):
         if address.startswith("ray://"):
             raise InputError(f"'{address}' is no address of a cluster: write ray://HOST:PORT; the port is 10001 unless changed.")
         return  # "auto", or what else Ray understands
     try:
-        socket.create_connection((host, int(port)), SECONDS_TO_REACH).close()
-    except OSError as error:
+        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_REACH).close()
+    except (OSError, OverflowError, UnicodeError) as error:  # the last two: no port, no host name
         raise _make_unreachable_error(address, error) from None
 
 
 def _make_unreachable_error(address: str, error: Exception) -> InputError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[-1].rstrip(".")  # the last line of what may be a traceback
     return InputError(
-        f"The cluster at {address} cannot be reached ({reason}). Check the address, and that its head runs: `ray status` there."
+        f"The cluster at {address} cannot be reached ({reason}). Check the address, that its head runs (`ray status` there), "
+        "and, where it asks for a token, that RAY_AUTH_MODE=token is set and the token is here."
     )
 
 
@@ -79,22 +95,27 @@ class Hirer:
     def __init__(self, ray: Any) -> None:
         self.ray = ray
         self._actor = ray.remote(num_cpus=1)(Worker)
-        self._sent: dict[int, tuple[RunSpecification, Any]] = {}
+        self._sent = WeakKeyDictionary[RunSpecification, Any]()
 
     def __call__(self) -> RayConnection:
         return RayConnection(self, self._actor.remote())
 
     def send(self, specification: RunSpecification) -> Any:
-        """A reference to what is sent to a node once, however many workers read it there. Raises InputError."""
-        if id(specification) not in self._sent:
+        """A reference to what is kept on a node until the run is over, however many workers read it there. Raises InputError."""
+        if specification not in self._sent:
             try:
-                self._sent[id(specification)] = specification, self.ray.put(specification)
-            except self.ray.exceptions.ObjectStoreFullError:
+                self._sent[specification] = self.ray.put(specification)
+            except _list_full(self.ray):
                 raise InputError(
-                    f"The data of the run {specification.run} are too large for the cluster to hold: give them the same path on "
-                    "every node, in one file of more than 64 MiB, or begin Ray with a larger --object-store-memory."
+                    f"The data of the run {specification.run} are too large for the cluster to hold, in memory or on the disk of "
+                    "its nodes: make room there (`df`), or begin Ray with a larger --object-store-memory."
                 ) from None
-        return self._sent[id(specification)][1]
+        return self._sent[specification]
+
+
+def _list_full(ray: Any) -> tuple[type[Exception], ...]:
+    """The errors of Ray where a node has no room left: its memory is full, and the disk that comes after it."""
+    return ray.exceptions.ObjectStoreFullError, ray.exceptions.OutOfDiskError
 
 
 class RayConnection:
@@ -105,28 +126,36 @@ class RayConnection:
         self._actor = actor
 
     async def describe(self) -> tuple[str, Mapping[str, str]]:
-        return await self._wait(self._actor.describe.remote())  # type: ignore[no-any-return]
+        return await self._wait(self._actor.describe)  # type: ignore[no-any-return]
 
     async def open(self, specification: RunSpecification) -> str:
-        return await self._wait(self._actor.open.remote(self._hirer.send(specification)))  # type: ignore[no-any-return]
+        return await self._wait(self._actor.open, self._hirer.send(specification))  # type: ignore[no-any-return]
 
     async def deliver(self, messages: Sequence[ToWorker]) -> None:
-        await self._wait(self._actor.deliver.remote(messages))
+        await self._wait(self._actor.deliver, messages)
 
     async def collect(self) -> Sequence[FromWorker]:
-        return await self._wait(self._actor.collect.remote())  # type: ignore[no-any-return]
+        return await self._wait(self._actor.collect)  # type: ignore[no-any-return]
 
     async def close(self) -> None:
+        if not self._hirer.ray.is_initialized():
+            return  # the head is lost
         with contextlib.suppress(SociableError, TimeoutError):
-            await asyncio.wait_for(self._wait(self._actor.close.remote()), SECONDS_TO_CLOSE)
+            await asyncio.wait_for(self._wait(self._actor.close), SECONDS_TO_CLOSE)
         # What is left of it must not buy anything more.
         self._hirer.ray.kill(self._actor)
 
-    async def _wait(self, reference: Any) -> Any:
+    async def _wait(self, method: Any, *arguments: Any) -> Any:
         """What a method of the actor returns. Raises WorkerLost; InputError or RunStopped where no other would do better."""
         exceptions = self._hirer.ray.exceptions
         try:
-            return await reference
+            return await method.remote(*arguments)
+        except _list_full(self._hirer.ray):
+            raise RunStopped(
+                "The cluster has no room, in memory or on disk, for what goes to a worker: make room on its nodes, then resume."
+            ) from None
+        except ConnectionError:
+            raise RunStopped("The head of the cluster is lost.") from None
         except exceptions.RayTaskError as error:
             raise RunStopped(f"A worker failed: {type(error.cause).__name__}: {error.cause}.") from error
         except exceptions.RayError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import shutil
 import socket
 import tempfile
 import time
@@ -173,9 +174,10 @@ class LinkedModel:
         return reply
 
     async def _make(self, request: Request, permit: GoAhead) -> Reply:
-        if isinstance(self._limit, ToldLimit):
-            # The model looks at both before it does anything else.
-            self._limit.era, self._limit.level = permit.era, permit.level
+        if isinstance(self._model, OpenAICompatibleModel):
+            # The model looks at these before it does anything else.
+            self._model.limit.era, self._model.limit.level = permit.era, permit.level
+            self._model.has_answered |= permit.has_answered
         elif self._limit:
             # A model of this node, such as weights in this process, has limits of its own.
             async with self._limit.take_place(request.scope.item, self._run):
@@ -192,6 +194,8 @@ class Worker:
     def __init__(self) -> None:
         self._link = Link()
         self._runs: dict[str, LocalExecutor] = {}
+        self._inputs: dict[str, Path] = {}
+        """By run, the folder with what was sent along."""
         self._models: dict[ModelKey, Model] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._turn = asyncio.Lock()
@@ -214,7 +218,7 @@ class Worker:
     def _open(self, asked: RunSpecification) -> LocalExecutor:
         for name, value in asked.environment.items():
             os.environ.setdefault(name, value)
-        folder = Path(tempfile.mkdtemp(dir=self._folder.name))
+        folder = self._inputs[asked.run] = Path(tempfile.mkdtemp(dir=self._folder.name))
         for place, content in asked.files.items():
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             (folder / place).write_bytes(content)
@@ -251,8 +255,9 @@ class Worker:
             try:
                 loaded = load_function(f"python:{file}:{function}")
             except InputError as problem:
+                said = str(problem).replace(str(file), path).rstrip(".")
                 raise InputError(
-                    f"{problem}. A function is sent as its one file: install what else it needs on every node."
+                    f"{said}. A function is sent as its one file: install what else it needs on every node."
                 ) from None
             self._models[key] = FunctionModel(name, loaded, settings.max_connections or USUAL_AT_ONCE)
 
@@ -265,6 +270,8 @@ class Worker:
                 task.add_done_callback(partial(self._report, message.item))
             elif isinstance(message, Over):
                 self._runs.pop(message.run, None)
+                if folder := self._inputs.pop(message.run, None):
+                    shutil.rmtree(folder, ignore_errors=True)
             else:
                 self._link.receive(message)
 

@@ -74,7 +74,7 @@ class Journal(AbstractContextManager["Journal"]):
         self.replay_only = replay_only
         self._database, self._reader = _open_recording(path) if replay_only else _open(path)
         try:
-            self._empty = not self._select("SELECT 1 FROM calls LIMIT 1")
+            self._select("SELECT 1 FROM calls LIMIT 1")  # a damaged file is told before anything is bought
             self._columns = _list_columns(self._reader)
         except RunFolderError:
             self._disconnect()
@@ -85,9 +85,6 @@ class Journal(AbstractContextManager["Journal"]):
 
     def find(self, key: bytes) -> Reply | None:
         """The reply bought earlier, if there is one."""
-        if self._empty:
-            # A new journal cannot hold a key of this process: scopes never repeat one.
-            return None
         rows = self._select(f"SELECT {_OF_A_REPLY} FROM calls WHERE key = ?", key)  # noqa: S608
         return _make_reply(*rows[0]) if rows else None
 

@@ -125,7 +125,8 @@ class OpenAICompatibleModel:
         self._not_before = 0.0
         self._last_heard = 0.0
         """When any call heard anything of the server."""
-        self._answered = False
+        self.has_answered = False
+        """Whether any call has succeeded: one that fails after that says nothing of the others."""
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
 
@@ -170,7 +171,7 @@ class OpenAICompatibleModel:
             if not last.retry_after:
                 await asyncio.sleep(min(60.0, 0.25 * 2 ** (failures + put_off)) * random.uniform(0.5, 1.0))
         problem = f"{self.name} at {self._url}: {self._remove_key(str(last))} (after {failures + put_off} attempts)"
-        if not self._answered:
+        if not self.has_answered:
             raise EndpointUnusable(
                 f"{problem}. No call to it has succeeded: check the address and that the server is running, then resume."
             )
@@ -178,13 +179,13 @@ class OpenAICompatibleModel:
 
     def _make_silence_error(self, silence: ServerSilent) -> RunFailure | EndpointUnusable:
         """The failure of a call that was not sent again, because the server may still be working on it."""
-        fewer = f", or fewer calls at once (--max-connections {self.limit.level})" if self._answered else ""
+        fewer = f", or fewer calls at once (--max-connections {self.limit.level})" if self.has_answered else ""
         problem = (
             f"{self.name} at {self._url} {silence}. It can be reached, but is slow or stuck; the call was not sent again, "
             "because it may still be in work there. Give it more time (timeout_seconds of the role in a --config file)"
             f"{fewer}, then resume."
         )
-        return RunFailure(problem) if self._answered else EndpointUnusable(problem)
+        return RunFailure(problem) if self.has_answered else EndpointUnusable(problem)
 
     async def _attempt(self, request: Request) -> Reply:
         await self._wait_for_turn()
@@ -195,7 +196,7 @@ class OpenAICompatibleModel:
         if status == 200:
             is_stream = headers.get("Content-Type", "").startswith("text/event-stream")
             reply = estimate_usage((parse_stream if is_stream else parse_completion)(content), request)
-            self._answered = True
+            self.has_answered = True
             first = exchange.first_token - exchange.sent if is_stream and exchange.first_token else None
             return replace(reply, timing=Timing(time.monotonic() - exchange.sent, first))
         complaint = self._remove_key(read_complaint(content))
