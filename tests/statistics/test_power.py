@@ -128,6 +128,7 @@ def compare_differences_quickly(differences: list[float], clusters: list[str]) -
     return found.p_value
 
 
+@pytest.mark.long
 def test_near_the_end_of_a_range_power_is_that_of_the_worse_direction() -> None:
     # Of 200 single cases each, shares .98 and .98 - d: the variance of the second is larger. Normal approximation, two-sided:
     # d = 1.96 sqrt(2 p(1-p) / n) at least, and 0.8416 more of its own standard error.

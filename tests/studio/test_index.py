@@ -222,6 +222,7 @@ def change(record: Any, place: Sequence[Any], value: object) -> str:
     return json.dumps(copied)
 
 
+@pytest.mark.long
 def test_values_of_any_kind_hide_no_other_run(tmp_path: Path) -> None:
     odd = write_run(
         tmp_path / "odd",
