@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import dotenv
 
 from sociable.cluster.messages import RunSpecification, list_seated, split_function
 from sociable.core.errors import InputError
+from sociable.core.spreading import Spread
 from sociable.engine.opening import OpenStudy, make_model_key
 from sociable.engine.pool import ModelKey
 from sociable.engine.registry import build_model
@@ -36,6 +38,11 @@ class Cluster:
     models: dict[ModelKey, Model] = field(default_factory=dict)
     """What stands on the driver for the models that the workers build."""
 
+    @property
+    def spread(self) -> Spread:
+        """Work that asks nobody, done by the cluster's processors."""
+        return partial(_spread, self.workers, 1)
+
     def stand_in(self, settings: RunSettings) -> dict[ModelKey, Model]:
         """``models`` with those of a run. Raises InputError for one that no worker could build, and where people take part."""
         if settings.has_people:
@@ -53,6 +60,12 @@ class Cluster:
             here = build_model(name, own, settings.base_url, settings.max_connections) if is_endpoint else AbsentModel(name)
             self.models[key] = RemoteModel(here, settings.max_connections)
         return self.models
+
+
+def _spread(workers: int, processors: int, /, *work: Any, **how: Any) -> Iterator[Any]:
+    from sociable.cluster.tasks import spread_over
+
+    return spread_over(workers, processors, *work, **how)
 
 
 @contextmanager
@@ -104,6 +117,8 @@ async def hand_over(
     opened.seats.change_each(list_model)
     specification = _describe(run, opened, build)
     run.executor = await crew.take_on(CrewRun(specification, models, remote))
+    # Without processors of its own: in a study the workers keep theirs while the runs that have ended are scored.
+    run.spread = partial(_spread, crew.size, 0)
     run.at_once = max(run.at_once, crew.size) if models else ITEMS_AHEAD * crew.size
     try:
         yield

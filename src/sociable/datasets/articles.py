@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
@@ -15,13 +16,14 @@ from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import find_words
 from sociable.core.records import make_storable
+from sociable.core.spreading import Spread, spread_batches
 from sociable.core.spreadsheets import read_rows
 from sociable.datasets.clusters import cluster_texts, draw_over_clusters
 from sociable.datasets.duplicates import find_near_duplicates, import_rensa
 from sociable.datasets.retrieval import build_query, open_index
 from sociable.datasets.sources import is_about, make_slug, read_items, read_text
-from sociable.datasets.stages import Item, Rejected, WholeStage
-from sociable.datasets.toxicity import WordDetector, load_classifier
+from sociable.datasets.stages import Item, Rejected, SpreadStage, WholeStage
+from sociable.datasets.toxicity import Detector, Toxicity, WordDetector, load_classifier
 
 _EXPECTED = "Expected articles as .jsonl, .json or .csv with title and text (and date, url), or a folder of .txt files."
 
@@ -31,6 +33,8 @@ FOUND = 100
 """Articles that one search gives at the most, unless it is said otherwise."""
 CLUSTERS = 100
 """Clusters at the most: more than a choice is large are of no use to it."""
+_BATCH = 200
+"""Articles that are measured at once: on a cluster, by one worker."""
 _CLASHES = re.compile(
     "(?:accus|against|anger|appeal|arrest|bann?|blam|boycott|charg|clash|claim|conflict|court|critici[sz]|deadline|demand|den[iy]|"
     "disput|divid|evict|fear|fight|fir|lawsuit|oppos|petition|protest|quit|refus|reject|resign|rival|row|sack|strik|sue|"
@@ -145,30 +149,43 @@ def retrieve_articles(searches: Sequence[Sequence[str]], most: int) -> WholeStag
     return WholeStage("retrieved", "articles that a search by keywords finds", Article, reject)
 
 
-def drop_duplicates(seed: int) -> WholeStage[Article]:
+def drop_duplicates(seed: int) -> SpreadStage[Article]:
     """Keeps the first of several that are nearly the same, by MinHash. Raises InputError where the extra for it is missing."""
     # Before anything is paid for.
     import_rensa()
 
-    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
-        kinships = find_near_duplicates(((item.id, _join_text(item)) for item in items), seed=seed)
+    def reject(items: Sequence[Article], spread: Spread) -> Mapping[str, Rejected]:
+        kinships = find_near_duplicates(((item.id, _join_text(item)) for item in items), seed=seed, spread=spread)
         said = "nearly the same as another"
         return {kin.id: Rejected(said, f"{kin.kept}, {kin.similarity:.2f}") for kin in kinships if not kin.is_kept}
 
-    return WholeStage("distinct", "no two articles that are nearly the same", Article, reject)
+    return SpreadStage("distinct", "no two articles that are nearly the same", Article, reject)
 
 
-def drop_toxic(classifier: str | None) -> WholeStage[Article]:
+def drop_toxic(classifier: str | None) -> SpreadStage[Article]:
     """Keeps what is harmless, by a list of words or by a classifier. Raises InputError where that cannot be loaded."""
-    detector = load_classifier(classifier) if classifier else WordDetector()
+    # Before anything is paid for.
+    _load_detector(classifier)
 
-    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
-        measured = zip(items, detector([_join_text(item) for item in items]), strict=True)
+    def reject(items: Sequence[Article], spread: Spread) -> Mapping[str, Rejected]:
+        measure, texts = partial(_measure_toxicity, classifier), map(_join_text, items)
+        measured = spread_batches(spread, measure, texts, _BATCH, on_gpu=classifier is not None)
         return {
-            item.id: Rejected("toxic", f"{found.score:.2f}: {found.because}") for item, found in measured if not found.is_harmless
+            item.id: Rejected("toxic", f"{found.score:.2f}: {found.because}")
+            for item, found in zip(items, measured, strict=True)
+            if not found.is_harmless
         }
 
-    return WholeStage("harmless", "articles without what nobody should have to read", Article, reject)
+    return SpreadStage("harmless", "articles without what nobody should have to read", Article, reject)
+
+
+@cache
+def _load_detector(classifier: str | None) -> Detector:
+    return load_classifier(classifier) if classifier else WordDetector()
+
+
+def _measure_toxicity(classifier: str | None, texts: Sequence[str]) -> list[Toxicity]:
+    return _load_detector(classifier)(texts)
 
 
 def spread_articles(count: int, seed: int) -> WholeStage[Article]:

@@ -25,8 +25,9 @@ from sociable.core.data_files import validate_record
 from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
 from sociable.core.records import Record
 from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
+from sociable.core.spreading import Spread, work_here
 from sociable.datasets.recipe import Plan, digest_items
-from sociable.datasets.stages import AnyStage, EachStage, Item, Outcome, Rejected, WholeStage, Writer
+from sociable.datasets.stages import AnyStage, EachStage, Item, Outcome, Rejected, SpreadStage, WholeStage, Writer
 from sociable.engine.opening import Watch
 from sociable.engine.phases import Progress, run_phase
 from sociable.models.journal import Journal, JournalledModel
@@ -86,6 +87,7 @@ class Build:
     plan: Plan
     writing: Writing
     watch: Watch
+    spread: Spread = work_here
 
     async def run(self) -> list[StageCounts]:
         """Works through the stages, as far as it can without a model if there is none; what was done stays done.
@@ -128,8 +130,8 @@ class Build:
         writing = self.writing
         known = {outcome.id: outcome.of for outcome in file}
         pending = [item for item in items if known.get(item.id) != came[item.id]]
-        if isinstance(stage, WholeStage):
-            rejected = stage.reject(items) if pending else {}
+        if isinstance(stage, WholeStage | SpreadStage):
+            rejected = _decide(stage, items, self.spread) if pending else {}
             for item in pending:
                 file.append(_make_outcome(item, came, rejected.get(item.id, (item,))))
         elif isinstance(stage, EachStage):
@@ -191,7 +193,13 @@ class Build:
 
 @contextlib.contextmanager
 def open_build(
-    path: Path, plan: Plan, writing: Writing, *, licence: str | None = None, watch: Watch | None = None
+    path: Path,
+    plan: Plan,
+    writing: Writing,
+    *,
+    licence: str | None = None,
+    watch: Watch | None = None,
+    spread: Spread = work_here,
 ) -> Iterator[Build]:
     """A build in a new folder, or in one that was begun in the same way. Raises RunFolderError naming what differs.
 
@@ -222,7 +230,7 @@ def open_build(
             if not _has_calls(path):
                 # Who is named now writes.
                 _update_manifest(folder, writer=writing.in_manifest)
-        yield Build(folder, plan, writing, watch or (lambda _progress, _budget: None))
+        yield Build(folder, plan, writing, watch or (lambda _progress, _budget: None), spread)
 
 
 def _check_same(path: Path, asked: Mapping[str, Any], writing: Writing) -> None:
@@ -305,9 +313,15 @@ def _count_outcomes(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
 def _digest_each(stage: AnyStage, items: Sequence[Item]) -> dict[str, str]:
     """The digest, by id, of what each outcome depends on: the item, or all of them."""
     _check_unique(items)
-    if isinstance(stage, WholeStage):
+    if isinstance(stage, WholeStage | SpreadStage):
         return dict.fromkeys((item.id for item in items), digest_items(items))
     return {item.id: digest_items((item,)) for item in items}
+
+
+def _decide(
+    stage: WholeStage[Any] | SpreadStage[Any], items: Sequence[Item], spread: Spread
+) -> Mapping[str, Rejected]:
+    return stage.reject(items, spread) if isinstance(stage, SpreadStage) else stage.reject(items)
 
 
 def _check_unique(items: Sequence[Item]) -> None:

@@ -1,0 +1,113 @@
+"""Work that asks no model, as tasks of a Ray cluster that ``on_ray`` has reached."""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import metadata
+from typing import Any, TypeVar
+
+from sociable.cluster.crew import MOST_LOST, SECONDS_TO_BEGIN
+from sociable.core.errors import InputError, RunStopped, SociableError
+from sociable.engine.opening import describe_packages
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+AHEAD = 4
+"""Things for each worker that are sent ahead of the one whose result is waited for."""
+_MORE_PACKAGES = ("rensa", "scikit-learn", "torch", "transformers")
+"""Packages, most of them of extras, on which results of such work depend as well."""
+
+
+def spread_over(
+    workers: int,
+    processors: float,
+    function: Callable[[T], R],
+    things: Iterable[T],
+    /,
+    *,
+    on_gpu: bool = False,
+) -> Iterator[R]:
+    """The ``Spread`` over a cluster: each thing is a task, which takes so many ``processors``.
+
+    What a lost worker had in work goes to another. Raises InputError where a node cannot do the work, or none is free, and
+    RunStopped where it fails.
+    """
+    import ray
+
+    gpus = int(on_gpu and ray.cluster_resources().get("GPU", 0) > 0)
+    options = {"num_cpus": processors, "num_gpus": gpus, "scheduling_strategy": "SPREAD", "max_retries": MOST_LOST - 1}
+    call = ray.remote(**options)(_call)
+    # Sent to a node once, however many things it is called with there.
+    held = [ray.put((function, _list_versions()))]
+    begun = ray.remote(**options)(_begin).remote()
+    waiting = deque[Any]()
+    try:
+        for thing in things:
+            waiting.append(call.remote(held, thing))
+            if len(waiting) >= AHEAD * workers:
+                yield _take(ray, begun, waiting)
+        while waiting:
+            yield _take(ray, begun, waiting)
+    finally:
+        for each in waiting:
+            ray.cancel(each)
+
+
+def _begin() -> None:
+    """Nothing: a task that can be begun."""
+
+
+def _take(ray: Any, begun: Any, waiting: deque[Any]) -> Any:
+    """The first of these results, once it is there."""
+    if not ray.wait([begun], timeout=SECONDS_TO_BEGIN)[0]:
+        raise InputError(
+            f"No work could be begun within {SECONDS_TO_BEGIN:.0f} seconds: no processor of the cluster is free. `ray status` shows "
+            "what holds them; add nodes, or wait until others are done."
+        )
+    try:
+        return ray.get(waiting.popleft())
+    except ray.exceptions.RayTaskError as error:
+        cause = error.cause
+        if isinstance(cause, SociableError):
+            raise cause from None
+        if isinstance(cause, ImportError):
+            raise InputError(f"A node cannot do the work ({cause}): install the same on every node.") from None
+        raise RunStopped(f"A worker failed: {type(cause).__name__}: {cause}.") from error
+    except ray.exceptions.RayError as error:
+        raise RunStopped(f"A worker is gone, as {MOST_LOST} times before ({str(error).splitlines()[0]}).") from None
+
+
+_held: dict[Any, Callable[[Any], Any]] = {}
+"""In a worker's process: the function whose turn it is, by the reference to it."""
+
+
+def _call(held: Sequence[Any], thing: Any) -> Any:
+    """What the function makes of a thing, in a worker's process. Raises InputError where packages are not those of the driver."""
+    (reference,) = held
+    if reference not in _held:
+        import ray
+
+        function, versions = ray.get(reference)
+        here = _list_versions()
+        if different := [name for name in versions if here.get(name) != versions[name]]:
+            name = different[0]
+            raise InputError(
+                f"The node {socket.gethostname()} has {name} {here.get(name, 'not at all')}, and the machine where this was begun "
+                f"has {versions[name]}: install the same version on every node."
+            )
+        _held.clear()
+        _held[reference] = function
+    return _held[reference](thing)
+
+
+def _list_versions() -> dict[str, str]:
+    versions = describe_packages()
+    for name in _MORE_PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
