@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import secrets
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +18,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 4
-"""Things for each worker that are sent ahead of the one whose result is waited for."""
+"""Things for each worker that are sent before the first of them is back, so that none has to wait for the driver."""
 _MORE_PACKAGES = ("rensa", "scikit-learn", "torch", "transformers")
 """Packages, most of them of extras, on which results of such work depend as well."""
 
@@ -36,18 +38,21 @@ def spread_over(
     RunStopped where it fails.
     """
     import ray
+    from ray import cloudpickle
 
     gpus = int(on_gpu and ray.cluster_resources().get("GPU", 0) > 0)
     options = {"num_cpus": processors, "num_gpus": gpus, "scheduling_strategy": "SPREAD", "max_retries": MOST_LOST - 1}
     call = ray.remote(**options)(_call)
-    # Sent to a node once, however many things it is called with there.
-    held = [ray.put((function, _list_versions()))]
+    # Sent to a node once, and read by a worker once, however many things it is called with there.
+    key, held = secrets.token_hex(8), ray.put(cloudpickle.dumps((function, _list_versions())))
     begun = ray.remote(**options)(_begin).remote()
+    # Only the cluster's own processors keep tasks waiting: of fewer workers none may have one in its queue.
+    most = AHEAD * workers if workers * processors >= ray.cluster_resources().get("CPU", 0) else workers
     waiting = deque[Any]()
     try:
         for thing in things:
-            waiting.append(call.remote(held, thing))
-            if len(waiting) >= AHEAD * workers:
+            waiting.append(call.remote(key, held, thing))
+            if len(waiting) >= most:
                 yield _take(ray, begun, waiting)
         while waiting:
             yield _take(ray, begun, waiting)
@@ -67,8 +72,11 @@ def _take(ray: Any, begun: Any, waiting: deque[Any]) -> Any:
             f"No work could be begun within {SECONDS_TO_BEGIN:.0f} seconds: no processor of the cluster is free. `ray status` shows "
             "what holds them; add nodes, or wait until others are done."
         )
+    # Ray 2.60 may sleep a second in `get` for what comes from a node to which something goes at the same time; not in `wait`.
+    first = waiting.popleft()
+    ray.wait([first])
     try:
-        return ray.get(waiting.popleft())
+        return ray.get(first)
     except ray.exceptions.RayTaskError as error:
         cause = error.cause
         if isinstance(cause, SociableError):
@@ -80,17 +88,14 @@ def _take(ray: Any, begun: Any, waiting: deque[Any]) -> Any:
         raise RunStopped(f"A worker is gone, as {MOST_LOST} times before ({str(error).splitlines()[0]}).") from None
 
 
-_held: dict[Any, Callable[[Any], Any]] = {}
-"""In a worker's process: the function whose turn it is, by the reference to it."""
+_held: dict[str, Callable[[Any], Any]] = {}
+"""In a worker's process: the function whose turn it is, by its key."""
 
 
-def _call(held: Sequence[Any], thing: Any) -> Any:
+def _call(key: str, held: bytes, thing: Any) -> Any:
     """What the function makes of a thing, in a worker's process. Raises InputError where packages are not those of the driver."""
-    (reference,) = held
-    if reference not in _held:
-        import ray
-
-        function, versions = ray.get(reference)
+    if key not in _held:
+        function, versions = pickle.loads(held)
         here = _list_versions()
         if different := [name for name in versions if here.get(name) != versions[name]]:
             name = different[0]
@@ -99,8 +104,8 @@ def _call(held: Sequence[Any], thing: Any) -> Any:
                 f"has {versions[name]}: install the same version on every node."
             )
         _held.clear()
-        _held[reference] = function
-    return _held[reference](thing)
+        _held[key] = function
+    return _held[key](thing)
 
 
 def _list_versions() -> dict[str, str]:

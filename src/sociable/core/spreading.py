@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+CHARACTERS = 500_000
+"""Characters of a batch of texts: a few hundred articles, which take some tenths of a second."""
+MOST_TEXTS = 5_000
+"""Texts of a batch, however short they are."""
 
 
 class Spread(Protocol):
@@ -26,14 +31,21 @@ def work_here(function: Callable[[T], R], things: Iterable[T], /, *, on_gpu: boo
     return map(function, things)
 
 
-def spread_batches(
-    spread: Spread, function: Callable[[Sequence[T]], Sequence[R]], things: Iterable[T], size: int, *, on_gpu: bool = False
+def spread_texts(
+    spread: Spread, function: Callable[[Sequence[str]], Sequence[R]], texts: Iterable[str], *, on_gpu: bool = False
 ) -> Iterator[R]:
-    """The same by a function of several things at once, ``size`` of them: for things that are not worth sending one by one."""
-    return chain.from_iterable(spread(function, _cut_batches(things, size), on_gpu=on_gpu))
+    """The same by a function of several texts at once, which returns something for each. A text alone is not worth sending."""
+    return chain.from_iterable(spread(function, cut_batches(texts), on_gpu=on_gpu))
 
 
-def _cut_batches(things: Iterable[T], size: int) -> Iterator[Sequence[T]]:
-    read = iter(things)
-    while batch := list(islice(read, size)):
+def cut_batches(texts: Iterable[str]) -> Iterator[Sequence[str]]:
+    """The texts in order, together as many as have ``CHARACTERS`` characters or more, or are ``MOST_TEXTS``."""
+    batch, characters = list[str](), 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text)
+        if characters >= CHARACTERS or len(batch) == MOST_TEXTS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
         yield batch

@@ -16,7 +16,7 @@ from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import find_words
 from sociable.core.records import make_storable
-from sociable.core.spreading import Spread, spread_batches
+from sociable.core.spreading import Spread, spread_texts
 from sociable.core.spreadsheets import read_rows
 from sociable.datasets.clusters import cluster_texts, draw_over_clusters
 from sociable.datasets.duplicates import find_near_duplicates, import_rensa
@@ -33,8 +33,6 @@ FOUND = 100
 """Articles that one search gives at the most, unless it is said otherwise."""
 CLUSTERS = 100
 """Clusters at the most: more than a choice is large are of no use to it."""
-_BATCH = 200
-"""Articles that are measured at once: on a cluster, by one worker."""
 _CLASHES = re.compile(
     "(?:accus|against|anger|appeal|arrest|bann?|blam|boycott|charg|clash|claim|conflict|court|critici[sz]|deadline|demand|den[iy]|"
     "disput|divid|evict|fear|fight|fir|lawsuit|oppos|petition|protest|quit|refus|reject|resign|rival|row|sack|strik|sue|"
@@ -169,7 +167,7 @@ def drop_toxic(classifier: str | None) -> SpreadStage[Article]:
 
     def reject(items: Sequence[Article], spread: Spread) -> Mapping[str, Rejected]:
         measure, texts = partial(_measure_toxicity, classifier), map(_join_text, items)
-        measured = spread_batches(spread, measure, texts, _BATCH, on_gpu=classifier is not None)
+        measured = spread_texts(spread, measure, texts, on_gpu=classifier is not None)
         return {
             item.id: Rejected("toxic", f"{found.score:.2f}: {found.because}")
             for item, found in zip(items, measured, strict=True)

@@ -18,7 +18,7 @@ from typing import Any
 from sociable.core.extras import import_extra
 from sociable.core.names import find_words
 from sociable.core.seeding import derive_seed
-from sociable.core.spreading import Spread, spread_batches, work_here
+from sociable.core.spreading import Spread, spread_texts, work_here
 
 SIMILARITY = 0.8
 WORDS_PER_SHINGLE = 2
@@ -31,9 +31,6 @@ MISSED = 0.1
 MOST_COMPARED = 100
 """A text that may be like more kept ones is kept, but not compared with afterwards: a million headlines from one mould
 that are nearly near-duplicates would otherwise each be compared with all."""
-
-_BATCH = 200
-"""Texts whose signatures are made at once: on a cluster, by one worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ def find_near_duplicates(
             yield text
 
     sign = partial(_sign_texts, words_per_shingle, hashes, derive_seed(seed, "near-duplicates"))
-    for signature in spread_batches(spread, sign, read_texts(), _BATCH):
+    for signature in spread_texts(spread, sign, read_texts()):
         name = names.popleft()
         candidates = sorted(table.query(signature)) if signature is not None else []
         alike = [(signature.jaccard(kept[number][1]), -number) for number in candidates[:MOST_COMPARED]]
