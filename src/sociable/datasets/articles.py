@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
@@ -186,24 +186,29 @@ def _measure_toxicity(classifier: str | None, texts: Sequence[str]) -> list[Toxi
     return _load_detector(classifier)(texts)
 
 
-def spread_articles(count: int, seed: int) -> WholeStage[Article]:
+def spread_articles(count: int, seed: int) -> SpreadStage[Article]:
     """Keeps ``count`` articles, evenly over clusters: first those of each cluster that tell most of people at odds."""
 
-    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
+    def reject(items: Sequence[Article], spread: Spread) -> Mapping[str, Rejected]:
         if len(items) <= count:
             return {}
-        texts = [_join_text(item) for item in items]
         # Not by density: of 280 articles of news it leaves 47 unclustered and puts the others into two clusters. K-means covers
         # more: to the nearest of 20 drawn all have a mean cosine of 0.20 (by density 0.17), and those tell of more conflict.
-        labels = cluster_texts(texts, min(CLUSTERS, max(2, count)), seed)
-        kept = set(draw_over_clusters(labels, [_measure_conflict(text) for text in texts], count))
+        labels = cluster_texts(map(_join_text, items), min(CLUSTERS, max(2, count)), seed, spread)
+        conflicts = list(spread_texts(spread, _measure_conflicts, map(_join_text, items)))
+        kept = set(draw_over_clusters(labels, conflicts, count))
         return {item.id: Rejected("others of its cluster came first") for place, item in enumerate(items) if place not in kept}
 
     meaning = "articles drawn evenly over what they are about, those with most words of conflict first"
-    return WholeStage("spread", meaning, Article, reject)
+    return SpreadStage("spread", meaning, Article, reject)
 
 
-def _measure_conflict(text: str) -> float:
-    """The number of words, of a hundred, that tell of a conflict."""
-    said = find_words(text)
-    return 100 * sum(bool(_CLASHES.fullmatch(word)) for word in said) / max(1, len(said))
+def _measure_conflicts(texts: Sequence[str]) -> list[float]:
+    """Of each text the number of words, of a hundred, that tell of a conflict."""
+    found = map(find_words, texts)
+    return [100 * sum(map(_is_of_conflict, said)) / max(1, len(said)) for said in found]
+
+
+@lru_cache(2**16)
+def _is_of_conflict(word: str) -> bool:
+    return _CLASHES.fullmatch(word) is not None

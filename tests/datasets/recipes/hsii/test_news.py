@@ -20,6 +20,7 @@ from sociable.api import datasets, runs
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
 from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
 from sociable.core.records import Usage
+from sociable.core.spreading import work_here
 from sociable.datasets import articles as articles_module
 from sociable.datasets.articles import Article, drop_toxic, read_articles, spread_articles
 from sociable.datasets.build import StageCounts, Writing, open_build
@@ -548,7 +549,7 @@ def test_articles_with_people_at_odds_come_first(tmp_path: Path) -> None:
     calm = "The festival of kites opened on the beach with music and food for all. " * 6
     torn = "The festival of kites was banned after protests, and the union threatened to sue over the refused vote. " * 6
     articles = [Article(id="calm", text=calm), Article(id="torn", text=torn), *(Article(id=f"{n}", text=calm) for n in range(3))]
-    rejected = spread_articles(1, 0).reject(articles)
+    rejected = spread_articles(1, 0).reject(articles, work_here)
     assert "torn" not in rejected and "calm" in rejected
 
 
@@ -556,8 +557,8 @@ def test_a_classifier_judges_in_place_of_the_list(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         articles_module, "load_classifier", lambda _model: lambda texts: [Toxicity(1.0, "it says so") for _ in texts]
     )
-    rejected = drop_toxic("some/model").reject([Article(id="a", text="A fine day.")])
-    assert isinstance(rejected["a"], Rejected) and drop_toxic(None).reject([Article(id="a", text="A fine day.")]) == {}
+    rejected = drop_toxic("some/model").reject([Article(id="a", text="A fine day.")], work_here)
+    assert isinstance(rejected["a"], Rejected) and drop_toxic(None).reject([Article(id="a", text="A fine day.")], work_here) == {}
 
 
 def test_what_is_longer_than_the_model_can_read_is_rejected_and_not_tried_again(articles: Path, tmp_path: Path) -> None:

@@ -52,7 +52,10 @@ _OF_A_PEOPLE = re.compile(r"(?:an|ese|ish|ench|utch|reek|erman|ic|im|ims|ans|cra
 def find_common_words(texts: Iterable[str]) -> frozenset[str]:
     """Words that somebody writes in small letters, so that a capital makes no name of them; the bundled dialogues' too."""
     bundled = (text for case in load_dataset().items for text in (case.golden.content, case.background.scene))
-    return _NOBODY.union(*(_SMALL.findall(_ADDRESS.sub(" ", text)) for text in chain(bundled, texts)))
+    found = set(_NOBODY)
+    for text in chain(bundled, texts):
+        found.update(_SMALL.findall(_ADDRESS.sub(" ", text)))
+    return frozenset(found)
 
 
 def check_characters(characters: Sequence[str]) -> None:
