@@ -46,7 +46,7 @@ def spread_over(
     # Sent to a node once, and read by a worker once, however many things it is called with there.
     key, held = secrets.token_hex(8), ray.put(cloudpickle.dumps((function, _list_versions())))
     begun = ray.remote(**options)(_begin).remote()
-    # Only the cluster's own processors keep tasks waiting: of fewer workers none may have one in its queue.
+    # Where the cluster has more processors than workers are wanted, whatever is sent is begun: then no more than these.
     most = AHEAD * workers if workers * processors >= ray.cluster_resources().get("CPU", 0) else workers
     waiting = deque[Any]()
     try:
@@ -85,7 +85,8 @@ def _take(ray: Any, begun: Any, waiting: deque[Any]) -> Any:
             raise InputError(f"A node cannot do the work ({cause}): install the same on every node.") from None
         raise RunStopped(f"A worker failed: {type(cause).__name__}: {cause}.") from error
     except ray.exceptions.RayError as error:
-        raise RunStopped(f"A worker is gone, as {MOST_LOST} times before ({str(error).splitlines()[0]}).") from None
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise RunStopped(f"A worker was lost {MOST_LOST} times with the same piece of work ({reason}). What was done is kept.") from None
 
 
 _held: dict[str, Callable[[Any], Any]] = {}
