@@ -6,7 +6,7 @@ import pickle
 import secrets
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from typing import Any, TypeVar
 
@@ -69,8 +69,8 @@ def _take(ray: Any, begun: Any, waiting: deque[Any]) -> Any:
     """The first of these results, once it is there."""
     if not ray.wait([begun], timeout=SECONDS_TO_BEGIN)[0]:
         raise InputError(
-            f"No work could be begun within {SECONDS_TO_BEGIN:.0f} seconds: no processor of the cluster is free. `ray status` shows "
-            "what holds them; add nodes, or wait until others are done."
+            f"No work could be begun within {SECONDS_TO_BEGIN:.0f} seconds: no processor of the cluster is free. `ray status` "
+            "shows what holds them; add nodes, or wait until others are done."
         )
     # Ray 2.60 may sleep a second in `get` for what comes from a node to which something goes at the same time; not in `wait`.
     first = waiting.popleft()
@@ -86,7 +86,9 @@ def _take(ray: Any, begun: Any, waiting: deque[Any]) -> Any:
         raise RunStopped(f"A worker failed: {type(cause).__name__}: {cause}.") from error
     except ray.exceptions.RayError as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise RunStopped(f"A worker was lost {MOST_LOST} times with the same piece of work ({reason}). What was done is kept.") from None
+        raise RunStopped(
+            f"A worker was lost {MOST_LOST} times with the same piece of work ({reason}). What was done is kept."
+        ) from None
 
 
 _held: dict[str, Callable[[Any], Any]] = {}
@@ -96,13 +98,13 @@ _held: dict[str, Callable[[Any], Any]] = {}
 def _call(key: str, held: bytes, thing: Any) -> Any:
     """What the function makes of a thing, in a worker's process. Raises InputError where packages are not those of the driver."""
     if key not in _held:
-        function, versions = pickle.loads(held)
+        function, versions = pickle.loads(held)  # noqa: S301 (it is from the driver, as all that Ray runs)
         here = _list_versions()
         if different := [name for name in versions if here.get(name) != versions[name]]:
             name = different[0]
             raise InputError(
-                f"The node {socket.gethostname()} has {name} {here.get(name, 'not at all')}, and the machine where this was begun "
-                f"has {versions[name]}: install the same version on every node."
+                f"The node {socket.gethostname()} has {name} {here.get(name, 'not at all')}, and the machine where this was "
+                f"begun has {versions[name]}: install the same version on every node."
             )
         _held.clear()
         _held[key] = function

@@ -10,7 +10,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CHARACTERS = 2_000_000
-"""Characters of a batch of texts: some 700 articles of news, which take a worker tenths of a second and the driver milliseconds."""
+"""Characters of a batch of texts: some 700 articles, with which a worker is busy for tenths of a second."""
 
 
 class Spread(Protocol):

@@ -318,9 +318,7 @@ def _digest_each(stage: AnyStage, items: Sequence[Item]) -> dict[str, str]:
     return {item.id: digest_items((item,)) for item in items}
 
 
-def _decide(
-    stage: WholeStage[Any] | SpreadStage[Any], items: Sequence[Item], spread: Spread
-) -> Mapping[str, Rejected]:
+def _decide(stage: WholeStage[Any] | SpreadStage[Any], items: Sequence[Item], spread: Spread) -> Mapping[str, Rejected]:
     return stage.reject(items, spread) if isinstance(stage, SpreadStage) else stage.reject(items)
 
 

@@ -85,9 +85,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         drawn = self.scenarios[episode.scenario]
         return METRICS.score(episode, PlayedSession(drawn.npc.name, drawn.intentions, episode), failure=episode.npc_failure)
 
-    def conclude(
-        self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin, spread: Spread = work_here
-    ) -> list[Estimate]:
+    def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin, spread: Spread = work_here) -> list[Estimate]:
         """The estimates of the experiment. Trains the virtual DMs, unless that was done on the very same sessions."""
         generated, keep = make_logs(self.scenarios, episodes), folder / MASTERS_FOLDER
         logs = [[log.model_dump(mode="json") for log in logs] for logs in generated]

@@ -56,7 +56,7 @@ def make_masters(asked: Sequence[Making], spread: Spread) -> Iterator[Made]:
     if spread is work_here or any(each.kind.at_home for each in asked):
         yield from map(_make, asked)
         return
-    sent = ((each, *(_read_files(each, folder) for folder in (each.keep, each.take))) for each in asked)
+    sent = (_Sent(each, _read_files(each, each.keep), _read_files(each, each.take)) for each in asked)
     made_elsewhere = spread(_make_elsewhere, sent, on_gpu=any(each.kind.on_gpu for each in asked))
     for each, (made, files) in zip(asked, made_elsewhere, strict=True):
         if each.keep is not None and files:
@@ -80,15 +80,23 @@ def _make(asked: Making) -> Made:
     return Made(master.predict(asked.test))
 
 
-def _make_elsewhere(sent: tuple[Making, Files, Files]) -> tuple[Made, Files]:
-    """The same in a folder of a worker's own, which then goes to the driver."""
-    asked, kept, taken = sent
+@dataclass(frozen=True)
+class _Sent:
+    """A ``Making`` with the files of its folders, which a worker cannot see."""
+
+    asked: Making
+    keep: Files
+    take: Files
+
+
+def _make_elsewhere(sent: _Sent) -> tuple[Made, Files]:
+    """The same in a folder of a worker's own, whose files then go to the driver."""
     # Sums must not depend on how many threads share them.
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         keep, take = Path(folder, "keep"), Path(folder, "take")
-        _write_files(keep, kept)
-        _write_files(take, taken)
-        asked = replace(asked, keep=keep, take=take)
+        _write_files(keep, sent.keep)
+        _write_files(take, sent.take)
+        asked = replace(sent.asked, keep=keep, take=take)
         return _make(asked), _read_files(asked, keep)
 
 
