@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import sociable
 from sociable.api import datasets
 from sociable.benchmarks.anteval.ieg.experiment import run_experiment
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
@@ -178,3 +179,11 @@ def test_virtual_dungeon_masters_are_made_elsewhere_and_kept_here(cluster: Any, 
         again = SplitSessions(sessions.real, training, held_out, options.model_copy(update={"resamples": 0}))
         found = run_experiment([[each] for each in generated], again, Forgetful(), 0, tmp_path / "together", spread=joined.spread)
         assert found is not None and found.confusion == alone.confusion
+
+
+def test_a_run_has_its_virtual_dungeon_masters_trained_on_the_cluster(cluster: Any, tmp_path: Path) -> None:
+    options = {"real": "stand-in", "resamples": 10, "turns": 6}
+    run = partial(sociable.run, "anteval-ieg", "reference/expressive", options=options, limit=6)
+    alone, together = run(out=tmp_path / "alone"), run(out=tmp_path / "together", cluster="ray")
+    for name in ("scores.json", "masters/results.json", "masters/f_g/made_of.json"):
+        assert Path(together.folder, name).read_bytes() == Path(alone.folder, name).read_bytes()
