@@ -114,7 +114,7 @@ class Build:
                             # What was written stays, and nothing can be added.
                             break
                         found.append(_count_outcomes(stage, file))
-                        items = list(_read_made(stage, file))
+                        items = list(_read_made(stage, file, items))
                 else:
                     self._hand_over(items)
             finally:
@@ -282,14 +282,17 @@ def _has_calls(path: Path) -> bool:
         return any(journal.sum_usage())
 
 
-def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:
+def _read_made(stage: AnyStage, file: RecordFile[Outcome], came: Sequence[Item]) -> Iterator[Item]:
     """The items that a stage made. Raises RunFolderError where somebody has edited its file into something else."""
+    known = {item.id: item for item in came}
     for outcome in file:
         for each in outcome.made:
             try:
-                yield validate_record(stage.makes, each, f"{file.path}, item '{outcome.id}'")
+                item: Item = validate_record(stage.makes, each, f"{file.path}, item '{outcome.id}'")
             except DataError as fault:
                 raise RunFolderError(f"{fault}. Mend that line, or remove it: what it held is made anew.") from None
+            # What was handed on as it came is held once.
+            yield before if (before := known.get(item.id)) == item else item
 
 
 def _count_outcomes(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
