@@ -30,7 +30,7 @@ from sociable.cluster.joining import join_cluster
 from sociable.cluster.messages import Answered, Asked, Bought, GoAhead
 from sociable.cluster.tasks import spread_over
 from sociable.core.spreading import Spread, work_here
-from sociable.datasets.duplicates import find_near_duplicates
+from sociable.datasets.duplicates import find_near_duplicates, import_rensa
 from sociable.engine.phases import Progress
 from sociable.engine.pool import EPISODES
 from sociable.models.journal import Call, Journal
@@ -135,26 +135,31 @@ def measure_duplicates(scale: Scale) -> None:
     print(f"{scale.articles:,} articles of {statistics.fmean(len(text) for _, text in texts):,.0f} characters")
 
     def find(spread: Spread) -> tuple[float, float, int]:
+        """Seconds, those of this process's processor, articles kept. Its workers have begun before."""
+        list(spread(begin, range(WORKERS)))
         wall, processor = time.perf_counter(), time.process_time()
         kept = sum(kinship.is_kept for kinship in find_near_duplicates(texts, spread=spread))
         return time.perf_counter() - wall, time.process_time() - processor, kept
 
     wall, processor, kept = find(work_here)
     print(f"in this process: {wall:.1f} s, {1e6 * processor / scale.articles:.0f} µs of a processor each", flush=True)
+    ratios = []
     with join_cluster("ray"):
-        ratios = []
-        for turn in range(ROUNDS + 1):
-            # One worker is each task's having both processors.
+        for _ in range(ROUNDS):
+            # There is one worker where each task takes both processors.
             one, two = (find(partial(spread_over, workers, WORKERS // workers)) for workers in (1, WORKERS))
             if one[2] != kept or two[2] != kept:
                 raise SystemExit("The cluster keeps other articles than one process.")
-            if turn:  # in the first, workers begin
-                ratios.append(one[0] / two[0])
-                own = 1e6 * two[1] / scale.articles
-                print(
-                    f"1 worker {one[0]:.1f} s, 2 workers {two[0]:.1f} s, {own:.0f} µs of the driver's processor each", flush=True
-                )
+            ratios.append(one[0] / two[0])
+            own = 1e6 * two[1] / scale.articles
+            print(f"1 worker {one[0]:.1f} s, 2 workers {two[0]:.1f} s, {own:.0f} µs of the driver's processor each", flush=True)
     print(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) times as fast with {WORKERS} workers")
+
+
+def begin(_: int) -> None:
+    """Has a worker import what it needs, and holds it until others have begun."""
+    import_rensa()
+    time.sleep(1.0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
