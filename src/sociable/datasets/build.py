@@ -9,17 +9,18 @@ anew. One process at a time works in a folder.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sociable.core.data_files import validate_record
 from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
@@ -33,6 +34,9 @@ from sociable.engine.phases import Progress, run_phase
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.protocol import Model, Sampling, Scope
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 DATASET = "dataset.jsonl"
 """The file that a build is made for."""
@@ -131,7 +135,8 @@ class Build:
         known = {outcome.id: outcome.of for outcome in file}
         pending = [item for item in items if known.get(item.id) != came[item.id]]
         if isinstance(stage, WholeStage | SpreadStage):
-            rejected = _decide(stage, items, self.spread) if pending else {}
+            # In a thread, so that Ctrl-C is heard meanwhile.
+            rejected = await asyncio.to_thread(_decide, stage, items, self._spread_until_stopped) if pending else {}
             for item in pending:
                 file.append(_make_outcome(item, came, rejected.get(item.id, (item,))))
         elif isinstance(stage, EachStage):
@@ -150,6 +155,12 @@ class Build:
                     "--give-up to go on without them."
                 )
         file.arrange(list(came), only=True)
+
+    def _spread_until_stopped(self, function: Callable[[T], R], things: Iterable[T], /, *, on_gpu: bool = False) -> Iterator[R]:
+        """The build's ``Spread``. Raises RunStopped where the build is stopped meanwhile."""
+        for found in self.spread(function, things, on_gpu=on_gpu):
+            self.writing.budget.check()
+            yield found
 
     async def _work_on_item(
         self, stage: EachStage[Any, Any], model: Model | None, came: Mapping[str, str], item: Item

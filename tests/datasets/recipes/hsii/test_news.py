@@ -18,7 +18,8 @@ import pytest
 
 from sociable.api import datasets, runs
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
-from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
+from sociable.core import spreading
+from sociable.core.errors import ContextLengthExceeded, DataError, InputError, Interrupted, RunFolderError
 from sociable.core.records import Usage
 from sociable.core.spreading import work_here
 from sociable.datasets import articles as articles_module
@@ -601,3 +602,23 @@ def test_what_was_paid_stays_in_the_manifest(articles: Path, chat_server: Any, t
     assert paid["writer"] > 0
     construct(articles, tmp_path / "build", most=2)
     assert read() == paid
+
+
+def test_a_stage_that_reads_every_article_hears_ctrl_c(articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreading, "CHARACTERS", 1000)
+    plan, writing, read = RECIPE.plan([articles]), Writing(), 0
+
+    def interrupt(function: Any, things: Any, *, on_gpu: bool = False) -> Any:
+        nonlocal read
+        for read, found in enumerate(map(function, things), start=1):
+            if read == 3:
+                writing.budget.interrupt()
+            yield found
+
+    with open_build(tmp_path / "build", plan, writing, spread=interrupt) as build, pytest.raises(Interrupted):
+        asyncio.run(build.run())
+    assert read == 3 and not (tmp_path / "build" / "2-distinct.jsonl").exists()
+    construct(articles, tmp_path / "build")
+    construct(articles, tmp_path / "another")
+    for name in ("1-articles.jsonl", "2-distinct.jsonl", "3-harmless.jsonl"):
+        assert (tmp_path / "build" / name).read_bytes() == (tmp_path / "another" / name).read_bytes()
