@@ -57,7 +57,7 @@ def spread_over(
         while waiting:
             yield _take(ray, begun, waiting)
     finally:
-        for each in waiting:
+        for each in (begun, *waiting):
             ray.cancel(each)
 
 
