@@ -26,6 +26,7 @@ from sociable.datasets.layout import write_layout
 from sociable.datasets.recipe import Recipe, RecipeOptions, find_recipe, load_recipes
 from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
+from sociable.datasets.stages import SpreadStage
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.hub import find_data
 from sociable.engine.opening import Watch, build_seats, find_prices, make_study_options
@@ -60,7 +61,7 @@ def construct(
 
     ``options`` are the recipe's own, as ``sociable construct RECIPE --help`` lists them. Without a ``model`` a build goes as
     far as it can. What gets no reply is tried again the next time, or with ``give_up`` rejected. ``cluster`` (``ray``, or
-    ``ray://HOST:PORT``) has its ``workers`` read what near-duplicates and toxic texts are found by; the outcome is the same.
+    ``ray://HOST:PORT``) has its ``workers`` read the texts for near-duplicates, toxic ones and clusters; the outcome is the same.
 
     Raises InputError, RunFolderError, and RunStopped where the build can be resumed.
     """
@@ -70,6 +71,8 @@ def construct(
     named = [sources] if isinstance(sources, str | Path) else sources
     with join_cluster(cluster, workers) as joined:
         plan = found.plan([Path(source) for source in named], options, Path(prompts) if prompts else None)
+        if joined and not any(isinstance(stage, SpreadStage) for stage in plan.stages):
+            raise InputError(f"'{recipe}' has no step that a cluster could do: leave --cluster out.")
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
         own = {"base_url": base_url, "max_cost": max_cost, "max_connections": max_connections}
         writing = replace(_set_up_writing(found.benchmark, model, config, own) if model else Writing(), give_up=give_up)

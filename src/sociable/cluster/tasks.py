@@ -20,7 +20,7 @@ R = TypeVar("R")
 AHEAD = 4
 """Things for each worker that are sent before the first of them is back, so that none has to wait for the driver."""
 _MORE_PACKAGES = ("rensa", "scikit-learn", "torch", "transformers")
-"""Packages, most of them of extras, on which results of such work depend as well."""
+"""Packages, most of them of extras, on which results of such work can depend as well."""
 
 
 def spread_over(
@@ -98,17 +98,20 @@ _held: dict[str, Callable[[Any], Any]] = {}
 def _call(key: str, held: bytes, thing: Any) -> Any:
     """What the function makes of a thing, in a worker's process. Raises InputError where packages are not those of the driver."""
     if key not in _held:
-        function, versions = pickle.loads(held)  # noqa: S301 (it is from the driver, as all that Ray runs)
+        function, there = pickle.loads(held)  # noqa: S301 (it is from the driver, as all that Ray runs)
         here = _list_versions()
-        if different := [name for name in versions if here.get(name) != versions[name]]:
-            name = different[0]
+        # A package that is missing here may not be needed; work that needs it says so itself.
+        for name in (name for name in there if name in here and here[name] != there[name]):
             raise InputError(
-                f"The node {socket.gethostname()} has {name} {here.get(name, 'not at all')}, and the machine where this was "
-                f"begun has {versions[name]}: install the same version on every node."
+                f"The node {socket.gethostname()} has {name} {here[name]}, and the machine where this was begun has "
+                f"{there[name]}: install the same version on every node."
             )
         _held.clear()
         _held[key] = function
-    return _held[key](thing)
+    try:
+        return _held[key](thing)
+    except InputError as error:
+        raise InputError(f"On the node {socket.gethostname()}: {error}") from None
 
 
 def _list_versions() -> dict[str, str]:

@@ -45,6 +45,8 @@ class Making:
 
 @dataclass(frozen=True)
 class Made:
+    """What became of it."""
+
     predicted: Predictions
     """What the master found in the windows that it was to read."""
     taken_over: bool = False
