@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import dotenv
 
 from sociable.cluster.messages import RunSpecification, list_seated, split_function
 from sociable.core.errors import InputError
-from sociable.core.spreading import Spread
+from sociable.core.spreading import Spread, work_here
 from sociable.engine.opening import OpenStudy, make_model_key
 from sociable.engine.pool import ModelKey
 from sociable.engine.registry import build_model
@@ -41,7 +41,9 @@ class Cluster:
     @property
     def spread(self) -> Spread:
         """Work that asks nobody, done by the cluster's processors."""
-        return partial(_spread, self.workers, 1)
+        from sociable.cluster.tasks import spread_over
+
+        return partial(spread_over, self.workers, 1)
 
     def stand_in(self, settings: RunSettings) -> dict[ModelKey, Model]:
         """``models`` with those of a run. Raises InputError for one that no worker could build, and where people take part."""
@@ -60,12 +62,6 @@ class Cluster:
             here = build_model(name, own, settings.base_url, settings.max_connections) if is_endpoint else AbsentModel(name)
             self.models[key] = RemoteModel(here, settings.max_connections)
         return self.models
-
-
-def _spread(workers: int, processors: int, /, *work: Any, **how: Any) -> Iterator[Any]:
-    from sociable.cluster.tasks import spread_over
-
-    return spread_over(workers, processors, *work, **how)
 
 
 @contextmanager
@@ -117,13 +113,24 @@ async def hand_over(
     opened.seats.change_each(list_model)
     specification = _describe(run, opened, build)
     run.executor = await crew.take_on(CrewRun(specification, models, remote))
-    # Without processors of its own: in a study the workers keep theirs while the runs that have ended are scored.
-    run.spread = partial(_spread, crew.size, 0)
+    run.spread = _spread_once_free(crew.size)
     run.at_once = max(run.at_once, crew.size) if models else ITEMS_AHEAD * crew.size
     try:
         yield
     finally:
         crew.end(specification.run)
+
+
+def _spread_once_free(workers: int) -> Spread:
+    """The ``Spread`` of a run that is scored: over the cluster if its workers have ended. Those of a study have other runs."""
+
+    @cache
+    def choose() -> Spread:
+        from sociable.cluster.tasks import has_free_processor, spread_over
+
+        return partial(spread_over, workers, 1) if has_free_processor() else work_here
+
+    return lambda *work, **how: choose()(*work, **how)
 
 
 def _describe(run: Run, opened: OpenStudy, build: Collection[Role]) -> RunSpecification:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import secrets
 import socket
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
@@ -19,6 +20,7 @@ R = TypeVar("R")
 
 AHEAD = 4
 """Things for each worker that are sent before the first of them is back, so that none has to wait for the driver."""
+SECONDS_TO_FREE = 3.0
 _MORE_PACKAGES = ("rensa", "scikit-learn", "torch", "transformers")
 """Packages, most of them of extras, on which results of such work can depend as well."""
 
@@ -59,6 +61,18 @@ def spread_over(
     finally:
         for each in (begun, *waiting):
             ray.cancel(each)
+
+
+def has_free_processor() -> bool:
+    """Whether the cluster has a processor for a task: those of workers that have just ended come free within a moment."""
+    import ray
+
+    until = time.monotonic() + SECONDS_TO_FREE
+    while ray.available_resources().get("CPU", 0) < 1:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def _begin() -> None:
