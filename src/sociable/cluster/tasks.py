@@ -21,6 +21,7 @@ R = TypeVar("R")
 AHEAD = 4
 """Things for each worker that are sent before the first of them is back, so that none has to wait for the driver."""
 SECONDS_TO_FREE = 3.0
+"""The time within which the processors of workers that have ended are free for others."""
 _MORE_PACKAGES = ("rensa", "scikit-learn", "torch", "transformers")
 """Packages, most of them of extras, on which results of such work can depend as well."""
 
@@ -91,18 +92,20 @@ def _take(ray: Any, begun: Any, waiting: deque[Any]) -> Any:
     ray.wait([first])
     try:
         return ray.get(first)
-    except ray.exceptions.RayTaskError as error:
-        cause = error.cause
-        if isinstance(cause, SociableError):
-            raise cause from None
-        if isinstance(cause, ImportError):
-            raise InputError(f"A node cannot do the work ({cause}): install the same on every node.") from None
-        raise RunStopped(f"A worker failed: {type(cause).__name__}: {cause}.") from error
     except ray.exceptions.RayError as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise RunStopped(
-            f"A worker was lost {MOST_LOST} times with the same piece of work ({reason}). What was done is kept."
-        ) from None
+        # What a task raised, or Ray itself.
+        raise _explain(getattr(error, "cause", error), ray.exceptions.RayError) from None
+
+
+def _explain(error: Exception, is_of_ray: type[Exception]) -> SociableError:
+    if isinstance(error, SociableError):
+        return error
+    reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+    if isinstance(error, ImportError):
+        return InputError(f"A node cannot do the work ({reason}): install the same on every node.")
+    if isinstance(error, is_of_ray):
+        return RunStopped(f"A worker was lost {MOST_LOST} times with the same piece of work, or the cluster was ({reason}).")
+    return RunStopped(f"A worker failed: {type(error).__name__}: {reason}.")
 
 
 _held: dict[str, Callable[[Any], Any]] = {}
