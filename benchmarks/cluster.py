@@ -1,9 +1,9 @@
-"""What a cluster costs and brings, on this machine: the overhead of a call, and towns of reference residents by two workers.
+"""What a cluster costs and brings, on this machine: the overhead of a call, and what two workers do of towns and near-duplicates.
 
-    python benchmarks/cluster.py [--quick] [--part calls|towns]
+    python benchmarks/cluster.py [--quick] [--part calls|towns|duplicates]
 
-Needs the extra sociable[ray]. Ray's own nodes are processes of this machine: a head without processors, and one of two. What is
-timed are the episodes; until they begin, workers take some seconds, which is told apart.
+Needs the extras sociable[datasets,ray]. Ray's own nodes are processes of this machine: a head without processors, and one of two.
+What is timed are the episodes; until they begin, workers take some seconds, which is told apart.
 """
 
 from __future__ import annotations
@@ -11,18 +11,26 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
+import statistics
 import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from headlines import Headlines
 from latency_server import serving
 
 import sociable
+from sociable.cluster.joining import join_cluster
 from sociable.cluster.messages import Answered, Asked, Bought, GoAhead
+from sociable.cluster.tasks import spread_over
+from sociable.core.spreading import Spread, work_here
+from sociable.datasets.duplicates import find_near_duplicates, import_rensa
 from sociable.engine.phases import Progress
 from sociable.engine.pool import EPISODES
 from sociable.models.journal import Call, Journal
@@ -35,6 +43,9 @@ CONNECTIONS = 100
 WORKERS = 2
 SAMPLE = 200
 """Calls whose messages are weighed."""
+ORIGINALS, HEADLINES = 2_000, 45
+"""Articles made afresh, each of so many headlines (3 KB). All others are one of these and a number: near-duplicates abound."""
+ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,7 @@ class Scale:
     repeats: int
     episodes: int
     towns: int
+    articles: int
 
 
 @dataclass(frozen=True)
@@ -115,12 +127,47 @@ def measure_towns(folder: Path, scale: Scale) -> None:
     print(f"{walls[0] / walls[1]:.2f} times as fast with {WORKERS} workers")
 
 
+def measure_duplicates(scale: Scale) -> None:
+    """Prints how many times as fast near-duplicates are found with two workers as with one, and the driver's part in it."""
+    make, numbers = Headlines(), iter(range(10**9))
+    originals = [". ".join(make(number).text for number in islice(numbers, HEADLINES)) for _ in range(ORIGINALS)]
+    texts = [(str(number), f"{originals[number % ORIGINALS]}. {number}") for number in range(scale.articles)]
+    print(f"{scale.articles:,} articles of {statistics.fmean(len(text) for _, text in texts):,.0f} characters")
+
+    def find(spread: Spread) -> tuple[float, float, int]:
+        """Seconds, those of this process's processor, articles kept. Its workers have begun before."""
+        list(spread(begin, range(WORKERS)))
+        wall, processor = time.perf_counter(), time.process_time()
+        kept = sum(kinship.is_kept for kinship in find_near_duplicates(texts, spread=spread))
+        return time.perf_counter() - wall, time.process_time() - processor, kept
+
+    wall, processor, kept = find(work_here)
+    print(f"in this process: {wall:.1f} s, {1e6 * processor / scale.articles:.0f} µs of a processor each", flush=True)
+    ratios = []
+    with join_cluster("ray"):
+        for _ in range(ROUNDS):
+            # There is one worker where each task takes both processors.
+            one, two = (find(partial(spread_over, workers, WORKERS // workers)) for workers in (1, WORKERS))
+            if one[2] != kept or two[2] != kept:
+                raise SystemExit("The cluster keeps other articles than one process.")
+            ratios.append(one[0] / two[0])
+            own = 1e6 * two[1] / scale.articles
+            print(f"1 worker {one[0]:.1f} s, 2 workers {two[0]:.1f} s, {own:.0f} µs of the driver's processor each", flush=True)
+    print(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) times as fast with {WORKERS} workers")
+
+
+def begin(_: int) -> None:
+    """Has a worker import what it needs, and holds it until others have begun."""
+    import_rensa()
+    time.sleep(1.0)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a quarter of it")
-    parser.add_argument("--part", choices=["calls", "towns"])
+    parser.add_argument("--part", choices=["calls", "towns", "duplicates"])
     asked = parser.parse_args(arguments)
-    scale = Scale(1, 100, 1) if asked.quick else Scale(10, 100, 6)
+    scale = Scale(1, 100, 1, 10_000) if asked.quick else Scale(10, 100, 6, 40_000)
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
@@ -129,10 +176,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cluster.add_node(num_cpus=WORKERS)
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            if asked.part != "towns":
+            if asked.part in (None, "calls"):
                 measure_calls(folder, scale, stack.enter_context(serving(LATENCY_SECONDS)))
-            if asked.part != "calls":
+            if asked.part in (None, "towns"):
                 measure_towns(folder, scale)
+            if asked.part in (None, "duplicates"):
+                measure_duplicates(scale)
     finally:
         cluster.shutdown()
 

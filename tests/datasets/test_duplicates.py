@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import rensa  # type: ignore[import-untyped]
 
+from sociable.core import spreading
 from sociable.datasets import duplicates
 from sociable.datasets.duplicates import Kinship, count_bands, cut_shingles, find_near_duplicates
 
@@ -167,7 +168,8 @@ def test_headlines_from_one_mould_are_not_compared_with_all(monkeypatch: pytest.
     assert 20 <= compared <= 16 * 21
 
 
-def test_results_come_as_the_texts_are_read() -> None:
+def test_results_come_as_the_texts_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreading, "CHARACTERS", 1000 * len("the same text again and again"))
     read = 0
 
     def endless() -> Iterator[tuple[str, str]]:

@@ -15,8 +15,10 @@ from sociable.api.folders import list_run_folders
 from sociable.api.reports import write_document
 from sociable.api.results import load_result
 from sociable.api.runs import RunOptions, make_settings
+from sociable.cluster.joining import join_cluster
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
+from sociable.core.spreading import work_here
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
 from sociable.datasets.card import make_build_document, write_cards
@@ -24,6 +26,7 @@ from sociable.datasets.layout import write_layout
 from sociable.datasets.recipe import Recipe, RecipeOptions, find_recipe, load_recipes
 from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
+from sociable.datasets.stages import SpreadStage
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.hub import find_data
 from sociable.engine.opening import Watch, build_seats, find_prices, make_study_options
@@ -51,11 +54,14 @@ def construct(
     give_up: bool = False,
     licence: str | None = None,
     watch: Watch | None = None,
+    cluster: str | None = None,
+    workers: int | None = None,
 ) -> Document:
     """A data set by the recipe of that name, in the build folder ``out``; called again it goes on. Returns the funnel.
 
     ``options`` are the recipe's own, as ``sociable construct RECIPE --help`` lists them. Without a ``model`` a build goes as
-    far as it can. What gets no reply is tried again the next time, or with ``give_up`` rejected.
+    far as it can. What gets no reply is tried again the next time, or with ``give_up`` rejected. ``cluster`` (``ray``, or
+    ``ray://HOST:PORT``) has its ``workers`` read the texts for near-duplicates, toxic ones and clusters; the outcome is the same.
 
     Raises InputError, RunFolderError, and RunStopped where the build can be resumed.
     """
@@ -63,18 +69,21 @@ def construct(
     if model is not None and not found.prompts:
         raise InputError(f"'{recipe}' asks no model: leave the model out.")
     named = [sources] if isinstance(sources, str | Path) else sources
-    plan = found.plan([Path(source) for source in named], options, Path(prompts) if prompts else None)
-    dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
-    own = {"base_url": base_url, "max_cost": max_cost, "max_connections": max_connections}
-    writing = replace(_set_up_writing(found.benchmark, model, config, own) if model else Writing(), give_up=give_up)
-    path = Path(out)
-    with open_build(path, plan, writing, licence=licence, watch=watch) as build:
-        before = _read_content(path / DATASET)
-        counts = run_to_end(_run(build))
-        # What people have made of a data set keeps its card as long as that is the same.
-        if len(counts) == len(plan.stages) and not ((path / REVIEWED).exists() and before == _read_content(path / DATASET)):
-            _check_layout(found, path / DATASET)
-            write_cards(path, build.folder.read_manifest())
+    with join_cluster(cluster, workers) as joined:
+        plan = found.plan([Path(source) for source in named], options, Path(prompts) if prompts else None)
+        if joined and not any(isinstance(stage, SpreadStage) for stage in plan.stages):
+            raise InputError(f"'{recipe}' has no step that a cluster could do: leave --cluster out.")
+        dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
+        own = {"base_url": base_url, "max_cost": max_cost, "max_connections": max_connections}
+        writing = replace(_set_up_writing(found.benchmark, model, config, own) if model else Writing(), give_up=give_up)
+        path, spread = Path(out), joined.spread if joined else work_here
+        with open_build(path, plan, writing, licence=licence, watch=watch, spread=spread) as build:
+            before = _read_content(path / DATASET)
+            counts = run_to_end(_run(build))
+            # What people have made of a data set keeps its card as long as that is the same.
+            if len(counts) == len(plan.stages) and not ((path / REVIEWED).exists() and before == _read_content(path / DATASET)):
+                _check_layout(found, path / DATASET)
+                write_cards(path, build.folder.read_manifest())
     return make_build_document(plan, counts, path)
 
 

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from sociable import api
-from sociable.cli.options import make_command, make_option, make_parameter
+from sociable.cli.options import OnCluster, Workers, make_command, make_option, make_parameter
 from sociable.cli.output import print_whole, say, show_progress
 from sociable.core.errors import InputError, RunStopped
 
@@ -58,6 +58,8 @@ _BUILD = (
     make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
     make_option("--licence", str | None, "The licence for the data card.", metavar="TEXT"),
     make_option("--parquet", bool, "Write the data as parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
+    make_parameter("cluster", OnCluster, None),
+    make_parameter("workers", Workers, None),
 )
 _WRITER = (
     make_option("--model", str | None, "The model that writes; without one a build goes as far as it can.", metavar="MODEL"),

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import dotenv
 
 from sociable.cluster.messages import RunSpecification, list_seated, split_function
 from sociable.core.errors import InputError
+from sociable.core.spreading import Spread, work_here
 from sociable.engine.opening import OpenStudy, make_model_key
 from sociable.engine.pool import ModelKey
 from sociable.engine.registry import build_model
@@ -35,6 +37,13 @@ class Cluster:
     workers: int
     models: dict[ModelKey, Model] = field(default_factory=dict)
     """What stands on the driver for the models that the workers build."""
+
+    @property
+    def spread(self) -> Spread:
+        """Work that asks nobody, done by the cluster's processors."""
+        from sociable.cluster.tasks import spread_over
+
+        return partial(spread_over, self.workers, 1)
 
     def stand_in(self, settings: RunSettings) -> dict[ModelKey, Model]:
         """``models`` with those of a run. Raises InputError for one that no worker could build, and where people take part."""
@@ -106,11 +115,24 @@ async def hand_over(
     opened.seats.change_each(list_model)
     specification = _describe(run, opened, build)
     run.executor = await crew.take_on(CrewRun(specification, models, remote))
+    run.spread = _spread_once_free(crew.size)
     run.at_once = max(run.at_once, crew.size) if models else ITEMS_AHEAD * crew.size
     try:
         yield
     finally:
         crew.end(specification.run)
+
+
+def _spread_once_free(workers: int) -> Spread:
+    """The ``Spread`` of a run that is scored: over the cluster if its workers have ended. Those of a study have other runs."""
+
+    @cache
+    def choose() -> Spread:
+        from sociable.cluster.tasks import has_free_processor, spread_over
+
+        return partial(spread_over, workers, 1) if has_free_processor() else work_here
+
+    return lambda *work, **how: choose()(*work, **how)
 
 
 def _describe(run: Run, opened: OpenStudy, build: Collection[Role]) -> RunSpecification:

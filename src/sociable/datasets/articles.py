@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
@@ -15,13 +16,14 @@ from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import find_words
 from sociable.core.records import make_storable
+from sociable.core.spreading import Spread, spread_texts
 from sociable.core.spreadsheets import read_rows
 from sociable.datasets.clusters import cluster_texts, draw_over_clusters
 from sociable.datasets.duplicates import find_near_duplicates, import_rensa
 from sociable.datasets.retrieval import build_query, open_index
 from sociable.datasets.sources import is_about, make_slug, read_items, read_text
-from sociable.datasets.stages import Item, Rejected, WholeStage
-from sociable.datasets.toxicity import WordDetector, load_classifier
+from sociable.datasets.stages import Item, Rejected, SpreadStage, WholeStage
+from sociable.datasets.toxicity import Detector, Toxicity, WordDetector, load_classifier
 
 _EXPECTED = "Expected articles as .jsonl, .json or .csv with title and text (and date, url), or a folder of .txt files."
 
@@ -145,50 +147,68 @@ def retrieve_articles(searches: Sequence[Sequence[str]], most: int) -> WholeStag
     return WholeStage("retrieved", "articles that a search by keywords finds", Article, reject)
 
 
-def drop_duplicates(seed: int) -> WholeStage[Article]:
+def drop_duplicates(seed: int) -> SpreadStage[Article]:
     """Keeps the first of several that are nearly the same, by MinHash. Raises InputError where the extra for it is missing."""
     # Before anything is paid for.
     import_rensa()
 
-    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
-        kinships = find_near_duplicates(((item.id, _join_text(item)) for item in items), seed=seed)
+    def reject(items: Sequence[Article], spread: Spread) -> Mapping[str, Rejected]:
+        kinships = find_near_duplicates(((item.id, _join_text(item)) for item in items), seed=seed, spread=spread)
         said = "nearly the same as another"
         return {kin.id: Rejected(said, f"{kin.kept}, {kin.similarity:.2f}") for kin in kinships if not kin.is_kept}
 
-    return WholeStage("distinct", "no two articles that are nearly the same", Article, reject)
+    return SpreadStage("distinct", "no two articles that are nearly the same", Article, reject)
 
 
-def drop_toxic(classifier: str | None) -> WholeStage[Article]:
+def drop_toxic(classifier: str | None) -> SpreadStage[Article]:
     """Keeps what is harmless, by a list of words or by a classifier. Raises InputError where that cannot be loaded."""
-    detector = load_classifier(classifier) if classifier else WordDetector()
+    # Before anything is paid for.
+    _load_detector(classifier)
 
-    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
-        measured = zip(items, detector([_join_text(item) for item in items]), strict=True)
+    def reject(items: Sequence[Article], spread: Spread) -> Mapping[str, Rejected]:
+        measure, texts = partial(_measure_toxicity, classifier), map(_join_text, items)
+        measured = spread_texts(spread, measure, texts, on_gpu=classifier is not None)
         return {
-            item.id: Rejected("toxic", f"{found.score:.2f}: {found.because}") for item, found in measured if not found.is_harmless
+            item.id: Rejected("toxic", f"{found.score:.2f}: {found.because}")
+            for item, found in zip(items, measured, strict=True)
+            if not found.is_harmless
         }
 
-    return WholeStage("harmless", "articles without what nobody should have to read", Article, reject)
+    return SpreadStage("harmless", "articles without what nobody should have to read", Article, reject)
 
 
-def spread_articles(count: int, seed: int) -> WholeStage[Article]:
+@cache
+def _load_detector(classifier: str | None) -> Detector:
+    return load_classifier(classifier) if classifier else WordDetector()
+
+
+def _measure_toxicity(classifier: str | None, texts: Sequence[str]) -> list[Toxicity]:
+    return _load_detector(classifier)(texts)
+
+
+def spread_articles(count: int, seed: int) -> SpreadStage[Article]:
     """Keeps ``count`` articles, evenly over clusters: first those of each cluster that tell most of people at odds."""
 
-    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
+    def reject(items: Sequence[Article], spread: Spread) -> Mapping[str, Rejected]:
         if len(items) <= count:
             return {}
-        texts = [_join_text(item) for item in items]
         # Not by density: of 280 articles of news it leaves 47 unclustered and puts the others into two clusters. K-means covers
         # more: to the nearest of 20 drawn all have a mean cosine of 0.20 (by density 0.17), and those tell of more conflict.
-        labels = cluster_texts(texts, min(CLUSTERS, max(2, count)), seed)
-        kept = set(draw_over_clusters(labels, [_measure_conflict(text) for text in texts], count))
+        labels = cluster_texts(map(_join_text, items), min(CLUSTERS, max(2, count)), seed, spread)
+        conflicts = list(spread_texts(spread, _measure_conflicts, map(_join_text, items)))
+        kept = set(draw_over_clusters(labels, conflicts, count))
         return {item.id: Rejected("others of its cluster came first") for place, item in enumerate(items) if place not in kept}
 
     meaning = "articles drawn evenly over what they are about, those with most words of conflict first"
-    return WholeStage("spread", meaning, Article, reject)
+    return SpreadStage("spread", meaning, Article, reject)
 
 
-def _measure_conflict(text: str) -> float:
-    """The number of words, of a hundred, that tell of a conflict."""
-    said = find_words(text)
-    return 100 * sum(bool(_CLASHES.fullmatch(word)) for word in said) / max(1, len(said))
+def _measure_conflicts(texts: Sequence[str]) -> list[float]:
+    """Of each text the number of words, of a hundred, that tell of a conflict."""
+    found = map(find_words, texts)
+    return [100 * sum(map(_is_of_conflict, said)) / max(1, len(said)) for said in found]
+
+
+@lru_cache(2**16)
+def _is_of_conflict(word: str) -> bool:
+    return _CLASHES.fullmatch(word) is not None

@@ -9,29 +9,34 @@ anew. One process at a time works in a folder.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sociable.core.data_files import validate_record
 from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
 from sociable.core.records import Record
 from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
+from sociable.core.spreading import Spread, work_here
 from sociable.datasets.recipe import Plan, digest_items
-from sociable.datasets.stages import AnyStage, EachStage, Item, Outcome, Rejected, WholeStage, Writer
+from sociable.datasets.stages import AnyStage, EachStage, Item, Outcome, Rejected, SpreadStage, WholeStage, Writer
 from sociable.engine.opening import Watch
 from sociable.engine.phases import Progress, run_phase
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.protocol import Model, Sampling, Scope
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 DATASET = "dataset.jsonl"
 """The file that a build is made for."""
@@ -86,6 +91,7 @@ class Build:
     plan: Plan
     writing: Writing
     watch: Watch
+    spread: Spread = work_here
 
     async def run(self) -> list[StageCounts]:
         """Works through the stages, as far as it can without a model if there is none; what was done stays done.
@@ -112,7 +118,7 @@ class Build:
                             # What was written stays, and nothing can be added.
                             break
                         found.append(_count_outcomes(stage, file))
-                        items = list(_read_made(stage, file))
+                        items = list(_read_made(stage, file, items))
                 else:
                     self._hand_over(items)
             finally:
@@ -128,8 +134,9 @@ class Build:
         writing = self.writing
         known = {outcome.id: outcome.of for outcome in file}
         pending = [item for item in items if known.get(item.id) != came[item.id]]
-        if isinstance(stage, WholeStage):
-            rejected = stage.reject(items) if pending else {}
+        if isinstance(stage, WholeStage | SpreadStage):
+            # In a thread, so that Ctrl-C is heard meanwhile.
+            rejected = await asyncio.to_thread(_decide, stage, items, self._spread_until_stopped) if pending else {}
             for item in pending:
                 file.append(_make_outcome(item, came, rejected.get(item.id, (item,))))
         elif isinstance(stage, EachStage):
@@ -148,6 +155,12 @@ class Build:
                     "--give-up to go on without them."
                 )
         file.arrange(list(came), only=True)
+
+    def _spread_until_stopped(self, function: Callable[[T], R], things: Iterable[T], /, *, on_gpu: bool = False) -> Iterator[R]:
+        """The build's ``Spread``. Raises RunStopped where the build is stopped meanwhile."""
+        for found in self.spread(function, things, on_gpu=on_gpu):
+            self.writing.budget.check()
+            yield found
 
     async def _work_on_item(
         self, stage: EachStage[Any, Any], model: Model | None, came: Mapping[str, str], item: Item
@@ -191,7 +204,13 @@ class Build:
 
 @contextlib.contextmanager
 def open_build(
-    path: Path, plan: Plan, writing: Writing, *, licence: str | None = None, watch: Watch | None = None
+    path: Path,
+    plan: Plan,
+    writing: Writing,
+    *,
+    licence: str | None = None,
+    watch: Watch | None = None,
+    spread: Spread = work_here,
 ) -> Iterator[Build]:
     """A build in a new folder, or in one that was begun in the same way. Raises RunFolderError naming what differs.
 
@@ -222,7 +241,7 @@ def open_build(
             if not _has_calls(path):
                 # Who is named now writes.
                 _update_manifest(folder, writer=writing.in_manifest)
-        yield Build(folder, plan, writing, watch or (lambda _progress, _budget: None))
+        yield Build(folder, plan, writing, watch or (lambda _progress, _budget: None), spread)
 
 
 def _check_same(path: Path, asked: Mapping[str, Any], writing: Writing) -> None:
@@ -274,14 +293,17 @@ def _has_calls(path: Path) -> bool:
         return any(journal.sum_usage())
 
 
-def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:
+def _read_made(stage: AnyStage, file: RecordFile[Outcome], came: Sequence[Item]) -> Iterator[Item]:
     """The items that a stage made. Raises RunFolderError where somebody has edited its file into something else."""
+    known = {item.id: item for item in came}
     for outcome in file:
         for each in outcome.made:
             try:
-                yield validate_record(stage.makes, each, f"{file.path}, item '{outcome.id}'")
+                item: Item = validate_record(stage.makes, each, f"{file.path}, item '{outcome.id}'")
             except DataError as fault:
                 raise RunFolderError(f"{fault}. Mend that line, or remove it: what it held is made anew.") from None
+            # What was handed on as it came is held once.
+            yield before if (before := known.get(item.id)) == item else item
 
 
 def _count_outcomes(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
@@ -305,9 +327,13 @@ def _count_outcomes(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
 def _digest_each(stage: AnyStage, items: Sequence[Item]) -> dict[str, str]:
     """The digest, by id, of what each outcome depends on: the item, or all of them."""
     _check_unique(items)
-    if isinstance(stage, WholeStage):
+    if isinstance(stage, WholeStage | SpreadStage):
         return dict.fromkeys((item.id for item in items), digest_items(items))
     return {item.id: digest_items((item,)) for item in items}
+
+
+def _decide(stage: WholeStage[Any] | SpreadStage[Any], items: Sequence[Item], spread: Spread) -> Mapping[str, Rejected]:
+    return stage.reject(items, spread) if isinstance(stage, SpreadStage) else stage.reject(items)
 
 
 def _check_unique(items: Sequence[Item]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from sociable.core.errors import InputError
 from sociable.core.seeding import derive_seed
+from sociable.core.spreading import Spread, cut_batches, work_here
 from sociable.statistics.density import UNCLUSTERED, WIDESPREAD, list_telling_words
 
 COLUMNS = 2**18
@@ -36,11 +36,12 @@ _ROWS = 50_000
 Labels = NDArray[np.int64]
 
 
-def cluster_texts(texts: Iterable[str], clusters: int, seed: int = 0) -> Labels:
+def cluster_texts(texts: Iterable[str], clusters: int, seed: int = 0, spread: Spread = work_here) -> Labels:
     """[texts]: the cluster of each text, from 0; UNCLUSTERED where it has no telling word, or there are too few texts.
 
-    Texts are read once and not held: 8 bytes are, of each different word in each of them. The same texts with the same seed
-    give the same labels, as far as the arithmetic of the machine's processor does.
+    Texts are read once and not held: 8 bytes are, of each different word in each of them, and twice that while they are put
+    together. The same texts with the same seed give the same labels, as far as the arithmetic of the machine's processor does.
+    Words are counted wherever ``spread`` has a processor.
 
     Raises InputError for fewer than 2 clusters.
     """
@@ -52,7 +53,7 @@ def cluster_texts(texts: Iterable[str], clusters: int, seed: int = 0) -> Labels:
     if clusters < 2:
         raise InputError(f"Texts are to be sorted into at least 2 clusters, not {clusters}.")
     # Words in more texts than two clusters of average size hold cannot tell clusters apart.
-    weights = _weigh_words(_hash_words(texts), min(WIDESPREAD, 2 / clusters))
+    weights = _weigh_words(_count_words(texts, spread), min(WIDESPREAD, 2 / clusters))
     own_seed = derive_seed(seed, "means") % 2**32
     labels = np.full(weights.shape[0], UNCLUSTERED)
     telling = np.flatnonzero(np.diff(weights.indptr))
@@ -89,19 +90,21 @@ def draw_over_clusters(labels: Sequence[int] | Labels, scores: Sequence[float], 
     return [int(place) for place in order[: max(count, 0)]]
 
 
-def _hash_words(texts: Iterable[str]) -> Any:
+def _count_words(texts: Iterable[str], spread: Spread) -> Any:
     """Counts of each word in each text: sparse, [texts, COLUMNS]."""
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+    from scipy.sparse import csr_matrix, vstack  # type: ignore[import-untyped]
+
+    counted = list(spread(_hash_words, cut_batches(texts)))
+    return vstack(counted, format="csr") if counted else csr_matrix((0, COLUMNS), dtype=np.float32)
+
+
+def _hash_words(texts: Sequence[str]) -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
 
-    read = iter(texts)
-    first = next(read, None)
-    if first is None:
-        return csr_matrix((0, COLUMNS), dtype=np.float32)
     vectorizer = HashingVectorizer(
         analyzer=list_telling_words, n_features=COLUMNS, norm=None, alternate_sign=False, dtype=np.float32
     )
-    return vectorizer.transform(chain((first,), read))
+    return vectorizer.transform(texts)
 
 
 def _weigh_words(counts: Any, widespread: float) -> Any:

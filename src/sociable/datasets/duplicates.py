@@ -9,14 +9,16 @@ The signatures and tables are rensa's: over 50,000 headlines they took a seventh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
 from typing import Any
 
 from sociable.core.extras import import_extra
 from sociable.core.names import find_words
 from sociable.core.seeding import derive_seed
+from sociable.core.spreading import Spread, spread_texts, work_here
 
 SIMILARITY = 0.8
 WORDS_PER_SHINGLE = 2
@@ -29,8 +31,6 @@ MISSED = 0.1
 MOST_COMPARED = 100
 """A text that may be like more kept ones is kept, but not compared with afterwards: a million headlines from one mould
 that are nearly near-duplicates would otherwise each be compared with all."""
-
-_BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ def find_near_duplicates(
     words_per_shingle: int = WORDS_PER_SHINGLE,
     hashes: int = HASHES,
     seed: int = 0,
+    spread: Spread = work_here,
 ) -> Iterator[Kinship]:
     """Yields for every (id, text), in order and as it is read, the most similar text kept before, or the text itself.
 
@@ -68,7 +69,8 @@ def find_near_duplicates(
     matter. A text shorter than a shingle is one shingle; one without words is kept.
 
     The signatures of kept texts are held, some 3 KB each whatever their length; of the others nothing. The same texts,
-    in the same order and with the same seed, give the same result everywhere.
+    in the same order and with the same seed, give the same result everywhere. Signatures, which take nearly all of the time,
+    are made wherever ``spread`` has a processor; the tables are here.
 
     ``words_per_shingle``: 1 for headlines, of which one word in ten is two shingles in nine; 2 or more for articles.
 
@@ -77,22 +79,34 @@ def find_near_duplicates(
     rensa = import_rensa()
     table = rensa.RMinHashLSH(similarity, hashes, count_bands(hashes, similarity))
     kept: list[tuple[str, Any]] = []
-    read = iter(texts)
-    while batch := list(islice(read, _BATCH)):
-        all_shingles = [cut_shingles(text, words_per_shingle) for _, text in batch]
-        signatures = rensa.RMinHash.from_token_sets(all_shingles, hashes, derive_seed(seed, "near-duplicates"))
-        for (name, _), own, signature in zip(batch, all_shingles, signatures, strict=True):
-            candidates = sorted(table.query(signature)) if own else []
-            alike = [(signature.jaccard(kept[number][1]), -number) for number in candidates[:MOST_COMPARED]]
-            # Among those equally alike, the first.
-            nearest, place = max(alike, default=(0.0, 0))
-            if nearest >= similarity:
-                yield Kinship(name, kept[-place][0], nearest)
-                continue
-            if own and len(candidates) < MOST_COMPARED:
-                table.insert(len(kept), signature)
-                kept.append((name, signature))
-            yield Kinship(name, name, 1.0)
+    names = deque[str]()
+
+    def read_texts() -> Iterator[str]:
+        for name, text in texts:
+            names.append(name)
+            yield text
+
+    sign = partial(_sign_texts, words_per_shingle, hashes, derive_seed(seed, "near-duplicates"))
+    for signature in spread_texts(spread, sign, read_texts()):
+        name = names.popleft()
+        candidates = sorted(table.query(signature)) if signature is not None else []
+        alike = [(signature.jaccard(kept[number][1]), -number) for number in candidates[:MOST_COMPARED]]
+        # Among those equally alike, the first.
+        nearest, place = max(alike, default=(0.0, 0))
+        if nearest >= similarity:
+            yield Kinship(name, kept[-place][0], nearest)
+            continue
+        if signature is not None and len(candidates) < MOST_COMPARED:
+            table.insert(len(kept), signature)
+            kept.append((name, signature))
+        yield Kinship(name, name, 1.0)
+
+
+def _sign_texts(words_per_shingle: int, hashes: int, seed: int, texts: Sequence[str]) -> list[Any]:
+    """The signature of each text; None for one without words."""
+    shingles = [cut_shingles(text, words_per_shingle) for text in texts]
+    signatures = import_rensa().RMinHash.from_token_sets(shingles, hashes, seed)
+    return [signature if own else None for own, signature in zip(shingles, signatures, strict=True)]
 
 
 def cut_shingles(text: str, words_per_shingle: int) -> list[str]:

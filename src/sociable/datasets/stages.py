@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from sociable.core.prompts import Prompts
 from sociable.core.records import Record, Usage, make_storable
+from sociable.core.spreading import Spread
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
 from sociable.models.replies import find_closing_object
 
@@ -145,6 +146,13 @@ class WholeStage(Stage[I_, I_]):
 
     reject: Callable[[Sequence[I_]], Mapping[str, Rejected]]
     """Returns, by id, why items are not handed on. The answer must be the same each time."""
+
+
+@dataclass(frozen=True)
+class SpreadStage(Stage[I_, I_]):
+    """A stage that does the same, and has work on single items done wherever there is a processor for it."""
+
+    reject: Callable[[Sequence[I_], Spread], Mapping[str, Rejected]]
 
 
 def _list_examples(prompt: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from sociable.core.errors import InputError
@@ -59,6 +59,8 @@ Detector = Callable[[Sequence[str]], list[Toxicity]]
 # By a list of words.
 
 
+KEPT_WORDS = 2**16
+"""Words of which it is kept whether they are listed ones."""
 _FEWEST_LETTERS = 4
 """Shorter words are matched only as they stand: three letters are also initials, and A55 is a road."""
 
@@ -100,6 +102,8 @@ class WordDetector:
         self._long = [word for word in self._kinds if " " not in word and len(word) >= _FEWEST_LETTERS]
         # The longest first; where there is none, nothing is found.
         self._any_long = re.compile("|".join(sorted(self._long, key=len, reverse=True)) or "(?!)")
+        # Most of what is written are the same few thousand words.
+        self._find_kept = lru_cache(KEPT_WORDS)(self._find_word)
 
     def __call__(self, texts: Sequence[str]) -> list[Toxicity]:
         return [self._measure_worst_passage(self._find_words(_make_plain(text))) for text in texts]
@@ -108,7 +112,7 @@ class WordDetector:
         """Listed words with the places, in words of the text, at which they begin."""
         matches = list(_TOKEN.finditer(text))
         tokens = [match.group() for match in matches]
-        found = [(place, word) for place, token in enumerate(tokens) if (word := self._find_word(token))]
+        found = [(place, word) for place, token in enumerate(tokens) if (word := self._find_kept(token))]
         for place, token in enumerate(tokens):
             phrases = self._phrases.get(token, ())
             found += [(place, " ".join(parts)) for parts in phrases if tokens[place : place + len(parts)] == parts]

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from sociable.agents.people.person import People
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
+from sociable.core.spreading import Spread, work_here
 from sociable.engine.executor import Executor
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.pool import EPISODES, TakePlace, take_any_place
@@ -55,6 +56,8 @@ class Run:
     players: People | None = None
     """The people who take part in episodes; None where nobody does."""
     take_place: TakePlace = take_any_place
+    spread: Spread = work_here
+    """Who does what asks no model."""
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""
     counts: Progress | None = None
@@ -189,7 +192,7 @@ class Run:
             estimates += estimate_ratings(self.rubric, rated, seed=0)
         try:
             if isinstance(study, Concluded):
-                estimates += study.conclude(records.episodes, self.folder.path, self._begin)
+                estimates += study.conclude(records.episodes, self.folder.path, self._begin, self.spread)
         finally:
             # What is known already is kept, whatever becomes of the rest.
             file = ScoreFile(benchmark=benchmark, version=version, estimates=tuple(estimates), scores=tuple(scores))

@@ -21,6 +21,7 @@ from sociable.core.data_files import Loaded
 from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts, digest_judge_prompts
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Turn, Verdict, make_episode_id
+from sociable.core.spreading import Spread, work_here
 from sociable.core.view import Document, Section
 from sociable.engine.phases import Progress, UnderWay
 from sociable.engine.seats import Role, Seat, Seats
@@ -388,8 +389,11 @@ class Concluded(ABC, Generic[E]):
     """A study some of whose estimates need all episodes at once, such as those of a model trained on them."""
 
     @abstractmethod
-    def conclude(self, episodes: Iterable[E], folder: Path, begin: Begin) -> list[Estimate]:
-        """The estimates that need all episodes. Their basis is kept in ``folder``; long phases count their steps on ``begin``."""
+    def conclude(self, episodes: Iterable[E], folder: Path, begin: Begin, spread: Spread = work_here) -> list[Estimate]:
+        """The estimates that need all episodes. Their basis is kept in ``folder``; long phases count their steps on ``begin``.
+
+        Work on parts that need nothing of each other can be given to ``spread``.
+        """
 
 
 class Audited(ABC):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import pickle
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,11 @@ from sociable.api import runs
 from sociable.benchmarks.anteval.ieg.logs import Spoken
 from sociable.benchmarks.anteval.ieg.masters import find_master_kind
 from sociable.benchmarks.anteval.ieg.masters.hosted import HostedKind
+from sociable.benchmarks.anteval.ieg.masters.making import Making, make_masters
 from sociable.benchmarks.anteval.ieg.masters.wording import NOBODY, parse_checks, render_checks, render_window
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError, RunStopped
+from sociable.core.spreading import work_here
 
 _spec = importlib.util.spec_from_file_location("tuning_server", Path(__file__).with_name("tuning_server.py"))
 assert _spec is not None and _spec.loader is not None
@@ -261,6 +265,32 @@ def _loss(master: Any, one: Window, lora: Any, torch: Any) -> float:
     master._model.eval()
     with torch.no_grad():
         return float(master._model(input_ids=torch.tensor([ids]), labels=torch.tensor([labels])).loss)
+
+
+@pytest.mark.extra
+def test_masters_made_elsewhere_come_home_and_are_not_trained_again(
+    tiny_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spread as a cluster's: all that comes and goes is pickled, and a graphics processor is asked for."""
+    kind = find_master_kind("lora", tiny_model)
+    asked = [
+        Making(kind, WINDOWS if name == "f_g" else None, 1, name, WINDOWS[:3], keep=tmp_path / name, take=None)
+        for name in ("f_0", "f_g")
+    ]
+
+    def send(function: Any, things: Any, *, on_gpu: bool = False) -> Iterator[Any]:
+        assert on_gpu
+        return (pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(thing))))) for thing in things)
+
+    found = list(make_masters(asked, send))
+    assert found == list(make_masters(asked, work_here))  # which finds it in its folder
+    assert {"made_of.json", "adapter_model.safetensors"} <= {file.name for file in (tmp_path / "f_g").iterdir()}
+    assert not (tmp_path / "f_0").exists()
+    monkeypatch.setattr(type(kind), "train", None)
+    assert list(make_masters(asked, send)) == found
+    elsewhere = [replace(asked[1], keep=tmp_path / "another run", take=tmp_path / "f_g")]
+    (taken,) = make_masters(elsewhere, send)
+    assert taken == replace(found[1], taken_over=True) and (tmp_path / "another run" / "made_of.json").exists()
 
 
 @pytest.mark.extra

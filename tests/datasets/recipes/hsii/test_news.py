@@ -18,8 +18,10 @@ import pytest
 
 from sociable.api import datasets, runs
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
-from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
+from sociable.core import spreading
+from sociable.core.errors import ContextLengthExceeded, DataError, InputError, Interrupted, RunFolderError
 from sociable.core.records import Usage
+from sociable.core.spreading import work_here
 from sociable.datasets import articles as articles_module
 from sociable.datasets.articles import Article, drop_toxic, read_articles, spread_articles
 from sociable.datasets.build import StageCounts, Writing, open_build
@@ -548,7 +550,7 @@ def test_articles_with_people_at_odds_come_first(tmp_path: Path) -> None:
     calm = "The festival of kites opened on the beach with music and food for all. " * 6
     torn = "The festival of kites was banned after protests, and the union threatened to sue over the refused vote. " * 6
     articles = [Article(id="calm", text=calm), Article(id="torn", text=torn), *(Article(id=f"{n}", text=calm) for n in range(3))]
-    rejected = spread_articles(1, 0).reject(articles)
+    rejected = spread_articles(1, 0).reject(articles, work_here)
     assert "torn" not in rejected and "calm" in rejected
 
 
@@ -556,8 +558,8 @@ def test_a_classifier_judges_in_place_of_the_list(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         articles_module, "load_classifier", lambda _model: lambda texts: [Toxicity(1.0, "it says so") for _ in texts]
     )
-    rejected = drop_toxic("some/model").reject([Article(id="a", text="A fine day.")])
-    assert isinstance(rejected["a"], Rejected) and drop_toxic(None).reject([Article(id="a", text="A fine day.")]) == {}
+    rejected = drop_toxic("some/model").reject([Article(id="a", text="A fine day.")], work_here)
+    assert isinstance(rejected["a"], Rejected) and drop_toxic(None).reject([Article(id="a", text="A fine day.")], work_here) == {}
 
 
 def test_what_is_longer_than_the_model_can_read_is_rejected_and_not_tried_again(articles: Path, tmp_path: Path) -> None:
@@ -600,3 +602,23 @@ def test_what_was_paid_stays_in_the_manifest(articles: Path, chat_server: Any, t
     assert paid["writer"] > 0
     construct(articles, tmp_path / "build", most=2)
     assert read() == paid
+
+
+def test_a_stage_that_reads_every_article_hears_ctrl_c(articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreading, "CHARACTERS", 1000)
+    plan, writing, read = RECIPE.plan([articles]), Writing(), 0
+
+    def interrupt(function: Any, things: Any, *, on_gpu: bool = False) -> Any:
+        nonlocal read
+        for read, found in enumerate(map(function, things), start=1):
+            if read == 3:
+                writing.budget.interrupt()
+            yield found
+
+    with open_build(tmp_path / "build", plan, writing, spread=interrupt) as build, pytest.raises(Interrupted):
+        asyncio.run(build.run())
+    assert read == 3 and not (tmp_path / "build" / "2-distinct.jsonl").exists()
+    construct(articles, tmp_path / "build")
+    construct(articles, tmp_path / "another")
+    for name in ("1-articles.jsonl", "2-distinct.jsonl", "3-harmless.jsonl"):
+        assert (tmp_path / "build" / name).read_bytes() == (tmp_path / "another" / name).read_bytes()

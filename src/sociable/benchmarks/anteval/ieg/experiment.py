@@ -15,18 +15,18 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from sociable.benchmarks.anteval.ieg.fscore import FScores, measure_f_scores, measure_gap, measure_signed_gap
 from sociable.benchmarks.anteval.ieg.logs import Log
-from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, digest_training, find_master
+from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions
+from sociable.benchmarks.anteval.ieg.masters.making import Made, Making, make_masters
 from sociable.benchmarks.anteval.ieg.real import SplitSessions
 from sociable.benchmarks.anteval.ieg.results import (
     CONTROLS,
@@ -43,6 +43,7 @@ from sociable.benchmarks.anteval.ieg.results import (
 from sociable.benchmarks.anteval.ieg.windows import Window, count_skills, cut_windows, draw_quiet_windows, mask_skills
 from sociable.core.errors import InputError
 from sociable.core.seeding import derive_seed, make_generator
+from sociable.core.spreading import Spread, work_here
 
 T = TypeVar("T")
 
@@ -65,17 +66,19 @@ def run_experiment(
     seed: int,
     keep: Path | None = None,
     begin: Callable[[int], Callable[[], None]] = lambda _steps: lambda: None,
+    spread: Spread = work_here,
 ) -> Results | None:
     """The results. ``generated``: the sessions played, by scenario. None where there is no window to train or test on.
 
     Masters are saved in the folder ``keep``; those in it, or of the run that the options name, are used again where they were
     tuned on the very same.
-    ``begin`` is told how many steps there are, and gives what is called after each. Raises InputError where there are too few
+    ``begin`` is told how many steps there are, and gives what is called after each. Masters are made, and drawn halves worked
+    on, wherever ``spread`` has a processor. Raises InputError where there are too few
     windows for such masters.
     """
     # Sums must not depend on how many threads share them.
     with threadpool_limits(1):
-        experiment = _Experiment(kind, generated, sessions, seed, keep)
+        experiment = _Experiment(kind, generated, sessions, seed, keep, spread)
         made, real, test = experiment.made, experiment.real, experiment.test
         size, options = experiment.size, sessions.options
         if not size or not test:
@@ -88,7 +91,9 @@ def run_experiment(
         has_curve, has_floor = options.curve and kind.quick, kind.quick and options.resamples > 0
         experiment.step = begin(2 + 2 * options.resamples + has_floor + (len(TUNED) * len(CURVE) if has_curve else 0))
         masked = experiment.mask()
-        predicted, masked_predicted = experiment.predict(), masked.predict()
+        asked, masked_asked = experiment.list_makings(), masked.list_makings()
+        made_masters = make_masters([*asked.values(), *masked_asked.values()], spread)
+        predicted, masked_predicted = experiment.predict(asked, made_masters), masked.predict(masked_asked, made_masters)
         found, draws = experiment.measure(predicted)
         masked_found, masked_draws = masked.measure(masked_predicted)
         floor = experiment.measure_floor() if has_floor else {}
@@ -126,6 +131,7 @@ class _Experiment:
     sessions: SplitSessions
     seed: int
     keep: Path | None
+    spread: Spread
     suffix: str = ""
     """Stands behind the names of masters."""
     step: Callable[[], None] = lambda: None
@@ -156,36 +162,49 @@ class _Experiment:
 
     def mask(self) -> _Experiment:
         """The same with the names of skills taken out of all windows."""
-        other = copy(self)
+        other = object.__new__(_Experiment)
+        other.__dict__.update(self.__dict__)
         other.suffix = " masked"
         other.windows = {log: [mask_skills(window) for window in windows] for log, windows in self.windows.items()}
         other._find_sets()
         return other
 
-    def predict(self) -> dict[Predictor, Predictions]:
-        """The predictions of every predictor on the held-out windows."""
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker needs: identities are others there, and the run's folder is not."""
+        logs = {id(log): log for log in chain(*self.generated, self.sessions.training, self.sessions.held_out)}
+        pairs = [(logs[log], windows) for log, windows in self.windows.items()]
+        return {**self.__dict__, "windows": pairs, "keep": None, "spread": work_here, "step": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, windows={id(log): windows for log, windows in state["windows"]})
+
+    def list_makings(self) -> dict[Predictor, Making]:
+        """What the masters are made of that read the held-out windows."""
         shuffled = shuffle_labels(self.made, make_generator(self.seed, "shuffled"))
-        predicted = {Predictor.BASE: self.kind.make_untrained(self._find_folder(self.keep, Predictor.BASE)).predict(self.test)}
-        for name, windows in ((Predictor.GENERATED, self.made), (Predictor.REAL, self.real), (Predictor.SHUFFLED, shuffled)):
-            predicted[name] = self._make_master(name, self._draw_subset(windows, self.size, name)).predict(self.test)
+        learned = {Predictor.GENERATED: self.made, Predictor.REAL: self.real, Predictor.SHUFFLED: shuffled}
+        return {
+            name: Making(
+                kind=self.kind,
+                windows=self._draw_subset(learned[name], self.size, name) if name in learned else None,
+                seed=self.seed,
+                purpose=f"{name}{self.suffix}",
+                test=self.test,
+                keep=self._find_folder(self.keep, name),
+                take=self._find_folder(self.sessions.options.masters_folder, name),
+            )
+            for name in (Predictor.BASE, *learned)
+        }
+
+    def predict(self, asked: Mapping[Predictor, Making], made: Iterator[Made]) -> dict[Predictor, Predictions]:
+        """The predictions of every predictor on the held-out windows, of which masters are the next to be ``made``."""
+        predicted = {}
+        for name, making in asked.items():
+            master = next(made)
+            predicted[name] = master.predicted
+            self.taken_over += [making.purpose] * master.taken_over
         predicted[Predictor.LAST] = predict_last_speaker(self.test, find_most_frequent_skill(self.real))
         self.step()
         return predicted
-
-    def _make_master(self, name: str, windows: Sequence[Window]) -> Master:
-        """A master that was tuned on the same before, or a new one."""
-        keep, take = (self._find_folder(folder, name) for folder in (self.keep, self.sessions.options.masters_folder))
-        of = digest_training(self.kind, windows, self.seed)
-        known = find_master(self.kind, of, keep, keep)
-        if known is None and (known := find_master(self.kind, of, take, keep)):
-            self.taken_over.append(f"{name}{self.suffix}")
-        if known is not None:
-            return known
-        master = self.kind.train(windows, self.seed, f"{name}{self.suffix}", keep)
-        if keep is not None:
-            master.made_of["of"] = of
-            master.save(keep)
-        return master
 
     def _find_folder(self, folder: Path | None, name: str) -> Path | None:
         return folder / f"{name}{self.suffix}".replace(" ", "-") if folder is not None else None
@@ -205,24 +224,31 @@ class _Experiment:
 
         A scenario is drawn with all the sessions played of it: repeats are no new cases.
         """
-        for draw in range(self.sessions.options.resamples):
-            generator = make_generator(self.seed, "resample", draw)
-            # Real sessions first: another model's run draws the same.
-            split = (self.sessions.training, self.sessions.held_out)
-            real, test = (self.find_windows(_draw_half(logs, draw, generator)) for logs in split)
-            made = self.find_windows(chain(*_draw_half(self.generated, draw, generator)))
-            size = min(len(made), len(real))
+        for found in self.spread(self._score_draw, range(self.sessions.options.resamples)):
             self.step()
-            if not size or not test:
-                continue
-            shuffled = shuffle_labels(made, make_generator(self.seed, "shuffled", draw))
+            if found:
+                yield found
+
+    def _score_draw(self, draw: int) -> dict[Predictor, FScores]:
+        """The F-scores of one draw; none where it has no window to train or test on."""
+        generator = make_generator(self.seed, "resample", draw)
+        # Real sessions first: another model's run draws the same.
+        split = (self.sessions.training, self.sessions.held_out)
+        real, test = (self.find_windows(_draw_half(logs, draw, generator)) for logs in split)
+        made = self.find_windows(chain(*_draw_half(self.generated, draw, generator)))
+        size = min(len(made), len(real))
+        if not size or not test:
+            return {}
+        shuffled = shuffle_labels(made, make_generator(self.seed, "shuffled", draw))
+        # Sums must not depend on how many threads share them, in a worker's process either.
+        with threadpool_limits(1):
             found = {
                 Predictor.BASE: self.kind.make_untrained().predict(test),
                 Predictor.LAST: predict_last_speaker(test, find_most_frequent_skill(real)),
             }
             for name, windows in ((Predictor.GENERATED, made), (Predictor.REAL, real), (Predictor.SHUFFLED, shuffled)):
                 found[name] = self._train_quickly(windows, size, name, draw).predict(test)
-            yield {name: _score(predicted, test) for name, predicted in found.items()}
+        return {name: _score(predicted, test) for name, predicted in found.items()}
 
     def _train_quickly(self, windows: Sequence[Window], size: int, name: str, *draw: str | int) -> Master:
         """A master for one draw, which is not kept."""

@@ -20,6 +20,7 @@ from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios
 from sociable.benchmarks.anteval.players import cast_table
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Score
+from sociable.core.spreading import Spread, work_here
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, Begin, Concluded, Study, StudyOptions
@@ -84,13 +85,13 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         drawn = self.scenarios[episode.scenario]
         return METRICS.score(episode, PlayedSession(drawn.npc.name, drawn.intentions, episode), failure=episode.npc_failure)
 
-    def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin) -> list[Estimate]:
+    def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin, spread: Spread = work_here) -> list[Estimate]:
         """The estimates of the experiment. Trains the virtual DMs, unless that was done on the very same sessions."""
         generated, keep = make_logs(self.scenarios, episodes), folder / MASTERS_FOLDER
         logs = [[log.model_dump(mode="json") for log in logs] for logs in generated]
         made_of = [[logs, self.digests, self.options.model_dump()], self.kind.recipe]
         run = partial(run_experiment, generated, self.sessions, self.kind, self.seed, keep)
-        results = find_results(folder, made_of, lambda: run(lambda steps: begin("virtual DMs", steps).count))
+        results = find_results(folder, made_of, lambda: run(lambda steps: begin("virtual DMs", steps).count, spread))
         return estimate_experiment(results)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:

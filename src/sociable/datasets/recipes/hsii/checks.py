@@ -34,8 +34,8 @@ _NAMED = re.compile(rf"\b{_CAPITAL}(?: (?:[A-Z]\.|{_PARTICLES}))*(?: {_CAPITAL})
 _CALLED = re.compile(rf"(?<=[{_SMALLS},;] ){_CAPITAL}")
 """A capitalised word inside of a sentence."""
 _SMALL = re.compile(rf"(?<![\w'’-])[{_SMALLS}][\w'’-]+")
-_ADDRESS = re.compile(r"\S*(?:[@/]|\w\.\w)\S*")
-"""An address of mail, of a page, of somebody on a network: there names are written small."""
+_ADDRESS = re.compile(r"[@/]|\w\.\w")
+"""What stands only in an address: of mail, of a page, of somebody on a network: there names are written small."""
 _NOBODY = frozenset(
     find_words(
         "prime minister president vice secretary general chief justice supreme high court senate house parliament police "
@@ -52,7 +52,10 @@ _OF_A_PEOPLE = re.compile(r"(?:an|ese|ish|ench|utch|reek|erman|ic|im|ims|ans|cra
 def find_common_words(texts: Iterable[str]) -> frozenset[str]:
     """Words that somebody writes in small letters, so that a capital makes no name of them; the bundled dialogues' too."""
     bundled = (text for case in load_dataset().items for text in (case.golden.content, case.background.scene))
-    return _NOBODY.union(*(_SMALL.findall(_ADDRESS.sub(" ", text)) for text in chain(bundled, texts)))
+    found = set(_NOBODY)
+    for text in chain(bundled, texts):
+        found.update(_SMALL.findall(" ".join(part for part in text.split() if not _ADDRESS.search(part))))
+    return frozenset(found)
 
 
 def check_characters(characters: Sequence[str]) -> None:

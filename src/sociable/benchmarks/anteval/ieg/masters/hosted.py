@@ -101,6 +101,7 @@ def _write(question: str) -> list[ChatMessage]:
 class HostedKind(MasterKind):
     name = "hosted"
     quick = False
+    at_home = True
     fewest = 10
     """Below it services refuse a job."""
 

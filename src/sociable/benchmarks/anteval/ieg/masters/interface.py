@@ -53,6 +53,10 @@ class MasterKind(ABC):
     """Whether it can be trained again many times, for intervals."""
     fewest: int = 1
     """Windows below which none can be made."""
+    at_home: bool = False
+    """Whether its masters are to be made where the run is, since what they cost is kept there."""
+    on_gpu: bool = False
+    """Whether a graphics processor helps."""
 
     @property
     def recipe(self) -> str:

@@ -62,6 +62,7 @@ class LoraMaster(Master):
 class LoraKind(MasterKind):
     name = "lora"
     quick = False
+    on_gpu = True
 
     def __init__(self, base: str) -> None:
         self.base = base
