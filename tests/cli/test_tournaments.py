@@ -373,7 +373,7 @@ def test_a_killed_tournament_goes_on_and_buys_nothing_twice(
     def count(server: Any) -> Counter[str]:
         return Counter({request["digest"]: request["count"] for request in server.requests()["requests"]})
 
-    whole, slow = start_chat_server(0.0), start_chat_server(25.0)
+    whole, slow = start_chat_server(0.0), start_chat_server(100.0)
     assert sociable(*name_duel(whole, "whole")) == 0
     expected = count(whole)
     process = start(*name_duel(slow, "killed"))

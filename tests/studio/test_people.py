@@ -411,8 +411,7 @@ def test_two_people_at_once_and_the_owner_sees_figures(
 PEOPLES_PAGES = ["", "?at=1", "?at=2", "?at=break"]
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
 def test_pages_are_for_everyone(
     run: Path,
     start_studio: Callable[[Path], Asked],

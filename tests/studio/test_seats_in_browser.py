@@ -215,8 +215,7 @@ def make_desk(folder: Path) -> tuple[Desk, str]:
     return desk, f"/desk/{desk.make_link('Ada').secret}"
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "dark"), [(320, True), (1280, False)])
 def test_seats_are_for_everyone_and_nothing_foreign_runs(
     start_studio: Callable[..., Asked],
     open_page: Callable[..., Page],

@@ -30,7 +30,7 @@ from sociable.judging.rubric import SOTOPIA
 from sociable.models.limits import Budget
 from sociable.models.protocol import ChatMessage, Sampling, Scope
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 SEEDS = range(20)
 """The first seven are one of each kind."""
 KNOWN = 200
