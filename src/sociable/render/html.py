@@ -12,8 +12,8 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -148,9 +148,25 @@ def _choose_shade(row: view.Row, index: int) -> int | None:
 
 
 def _draw_figure(plot: view.Plot, narrow: bool = False) -> Markup:
+    return _draw_once(_Drawn(type(plot), repr(plot), narrow, plot))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What is drawn, told from all else by its kind and by what its ``repr`` says: its numbers may stand in a list."""
+
+    kind: type[view.Plot]
+    says: str
+    narrow: bool
+    plot: view.Plot = field(compare=False)
+
+
+# A run's figures stand on many pages: its report, each page of it that is served, comparisons. To draw one takes longer than all the rest.
+@lru_cache(maxsize=256)
+def _draw_once(drawn: _Drawn) -> Markup:
     from sociable.render.figures import render_figure  # and matplotlib, which takes a moment
 
-    return Markup(render_figure(plot, narrow))  # noqa: S704 - escaped where it was written
+    return Markup(render_figure(drawn.plot, drawn.narrow))  # noqa: S704 - escaped where it was written
 
 
 def _number_voices(transcript: view.Transcript) -> Mapping[str, int]:
