@@ -11,10 +11,12 @@ import io
 import re
 import warnings
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from matplotlib import rc_context
+from matplotlib import RcParams, rc_context, rc_params_from_file
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from sociable.core.view import Plot
@@ -28,14 +30,20 @@ _WIDE, _NARROW = 624, 288
 def render_figure(plot: Plot, narrow: bool = False) -> str:
     """Returns the plot as an ``<svg>`` element; ``narrow`` lays it out for a telephone. The plot has something to draw."""
     # Other settings of matplotlib do not show in a report, nor these in other plots.
-    with rc_context(fname=Path(__file__).with_name("house.mplstyle")), warnings.catch_warnings():
+    with rc_context(_read_house_style()), warnings.catch_warnings():
         # matplotlib measures a letter that its font lacks as a wide one; that is all it is needed for.
         warnings.filterwarnings("ignore", message="Glyph")
         figure = Figure(figsize=((_NARROW if narrow else _WIDE) / PIXELS_PER_INCH, 1), layout="constrained")
         titles = _find_drawing(plot)(figure, plot, narrow)
         written = io.StringIO()
-        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        # ``savefig`` would draw everything twice, the first time to lay it out, which drawing does as well.
+        FigureCanvasSVG(figure).print_svg(written, metadata={"Date": None, "Creator": None})
         return make_page_element(written.getvalue(), plot.caption, titles)
+
+
+@cache
+def _read_house_style() -> RcParams:
+    return rc_params_from_file(Path(__file__).with_name("house.mplstyle"), use_default_template=False)
 
 
 def _find_drawing(plot: Plot) -> Callable[[Figure, Plot, bool], Titles]:
