@@ -161,7 +161,7 @@ class _Drawn:
     plot: view.Plot = field(compare=False)
 
 
-# A run's figures stand on many pages: its report, each page of it that is served, comparisons. To draw one takes longer than all the rest.
+# A run's figures stand on many pages: its report, each page of it that is served, comparisons. To draw them takes the longest.
 @lru_cache(maxsize=256)
 def _draw_once(drawn: _Drawn) -> Markup:
     from sociable.render.figures import render_figure  # and matplotlib, which takes a moment

@@ -37,7 +37,8 @@ def render_figure(plot: Plot, narrow: bool = False) -> str:
         titles = _find_drawing(plot)(figure, plot, narrow)
         written = io.StringIO()
         # ``savefig`` would draw everything twice, the first time to lay it out, which drawing does as well.
-        FigureCanvasSVG(figure).print_svg(written, metadata={"Date": None, "Creator": None})
+        metadata = {"Date": None, "Creator": None}
+        FigureCanvasSVG(figure).print_svg(written, metadata=metadata)  # type: ignore[no-untyped-call]
         return make_page_element(written.getvalue(), plot.caption, titles)
 
 
