@@ -108,6 +108,7 @@ def test_kill_and_resume_gives_the_same_scores_and_buys_nothing_twice(
     assert sum(repeated.values()) <= len(kills) * CONNECTIONS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [("hsii-cot", "--limit", "1", "--cycle-cap", "4"), ("hsii-memory", "--limit", "4", "--judge", "")],

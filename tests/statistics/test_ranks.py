@@ -118,6 +118,7 @@ def test_one_more_win_never_makes_a_range_worse(answers: list[tuple[bool, bool]]
         assert after.worst <= before.worst
 
 
+@pytest.mark.long
 def test_ranges_hold_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
     import ranks  # type: ignore[import-not-found]

@@ -81,7 +81,7 @@ def read_episodes(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (find_run(folder) / "episodes.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("people", [2, 3])
+@pytest.mark.parametrize("people", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_people_play_one_scene_in_windows_of_their_own(
     start_studio: Callable[..., Asked], open_page: Callable[..., Page], folder: Path, people: int
 ) -> None:

@@ -129,7 +129,7 @@ def test_errors_are_nested(seed: int) -> None:
         assert len({each[case.id] for each in replies}) == 2, "and always in the same way"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def test_more_errors_never_raise_a_score(seed: int) -> None:
     found = [estimates(agent, seed) for agent in RATES]
     for metric in ("r1", "r2", "hsii_ties_half"):

@@ -266,7 +266,7 @@ def live_all(live: Callable[..., Any], templates: Mapping[str, TaskTemplate]) ->
     return live_half
 
 
-@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_oracle_and_spammer_on_every_template(half: int, live_all: Callable[..., Scores]) -> None:
     live_all(half, ("oracle", "spammer"), range(1))
 
