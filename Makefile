@@ -14,8 +14,8 @@ demo: .venv/installed
 	$(BIN)/sociable demo
 
 test: .venv/installed-dev lint
-	@# Four at once on two cores: some tests wait for processes of their own.
-	$(BIN)/pytest -n 4 --dist worksteal -m 'not extra and not long'
+	@# Three at once on two cores: some tests wait for processes of their own.
+	$(BIN)/pytest -n 3 --dist worksteal -m 'not extra and not long'
 
 # What needs an extra (torch, Inspect AI, llama.cpp, Ray, the site's generator), in an environment of its own, half a gigabyte larger; and
 # what takes long.

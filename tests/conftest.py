@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import pty
@@ -29,6 +30,11 @@ for each in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
 # A shared machine is too noisy to pass or fail by time.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    # What was imported and collected stays to the end: there is no need to look through it again and again for what can go.
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -38,11 +38,9 @@ LIMITED: dict[str, dict[str, object]] = {
     "hsii-live": {"limit": 4, "options": {"draws": 1}},
 }
 """The same for tests that look at no value."""
-TABLES = [
-    pytest.param(name, marks=pytest.mark.long) if name in ("anteval-hidden", "anteval-informants", "hsii-live") else name
-    for name in list_benchmark_names()
-]
-"""The READMEs' tables; three of them rest on thousands of episodes."""
+LONG = {"agentsense", "anteval-hidden", "anteval-ieg", "anteval-informants", "hsii-cot", "hsii-live", "stss"}
+TABLES = [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in list_benchmark_names()]
+"""The READMEs' tables; some of them rest on thousands of episodes."""
 SCORES_FILE = Path(__file__).with_name("scores_sha256.json")
 SCORES = json.loads(SCORES_FILE.read_text())
 """By benchmark and agent the digest of ``scores.json``: the same seeds give the same scores, byte for byte.

@@ -121,7 +121,15 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     return Reader(tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("page", [page for page, steps in STEPS.items() if steps])
+# The guide goes through all that there is, most of which the rooms' own tests do as well.
+CARRIED_OUT = [
+    pytest.param(page, marks=pytest.mark.long) if page.startswith("docs/guide/") else page
+    for page, steps in STEPS.items()
+    if steps
+]
+
+
+@pytest.mark.parametrize("page", CARRIED_OUT)
 def test_what_a_page_shows_can_be_done(page: str, reader: Reader, request: pytest.FixtureRequest) -> None:
     steps = STEPS[page]
     substitutes = dict(MODELS) | {"docs/recordings/": f"{ROOT / 'docs' / 'recordings'}/"}
