@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from sociable.core.errors import StorageFailure
-from sociable.core.plots import CurvePlot, RadarPlot, ScatterPlot
+from sociable.core.plots import CurvePlot, IntervalPlot, Mark, RadarPlot, ScatterPlot, format_number
 from sociable.core.view import Block, Document, Paragraph, Plot, Section, Table
 from sociable.render import html
 from sociable.render.html import _name_kind, render_html, write_html
@@ -102,6 +102,14 @@ def test_each_plot_is_drawn_for_wide_and_for_narrow_pages(plots: Sequence[Plot],
     figures = [svg for svg in Elements(page).of("svg") if svg.get("role") == "img"]
     assert [svg.get("aria-label") for svg in figures] == [plot.caption for plot in plots for _ in ("wide", "narrow")]
     assert len({svg["width"] for svg in figures}) == 2
+
+
+@pytest.mark.parametrize("value", [0.25, 0.5])
+def test_a_figure_shows_the_numbers_of_its_own_plot(value: float, scores: Table) -> None:
+    # Figures are kept, and only this number tells the two apart.
+    plot = IntervalPlot(caption="The same", axis="share", marks=[Mark("a", 0.1), Mark("b", value)])
+    page = render_html(Document("x", "y", scores, (Section("s", (plot,)),)))
+    assert f"<title>b: {format_number(value)}</title>" in page
 
 
 def test_each_plot_has_its_numbers_in_a_table(plots: Sequence[Plot], scores: Table) -> None:
