@@ -45,7 +45,10 @@ CASES: dict[str, dict[str, Any]] = {
     "anteval-informants": {"roles": {"partner": "social:partner", "judge": "social:judge"}, "first": 1},
     "hsii-cot": {"first": 3},
     "hsii-live": {"roles": {"partner": "reference/people", "judge": "social:judge"}, "first": 1, "options": {"draws": 1}},
-    "hsii-memory": {"roles": {"judge": "social:judge"}, "first": 1},
+    "hsii-memory": {
+        "roles": {"judge": "social:judge"},
+        "scenarios": ["fourteen-minutes-at-uttaradit:near", "cat-of-the-belle-aurore:near"],
+    },
     "stss-conversations": {
         "model": "resident",
         "roles": {"partner": "reference/residents", "judge": "resident:judge"},
@@ -77,6 +80,11 @@ def read_scores(folder: Path) -> str:
     return (folder / "scores.json").read_text()
 
 
+def read_judgments(folder: Path) -> set[str]:
+    file = folder / "judgments.jsonl"
+    return set(file.read_text().splitlines()) if file.exists() else set()
+
+
 def test_every_benchmark_is_compared() -> None:
     assert CASES.keys() == set(list_benchmark_names())
 
@@ -106,6 +114,10 @@ def test_the_same_replies_give_the_same_scores(benchmark: str, evaluate: Evaluat
     assert log.status == "success", log.error
     theirs = import_log(log.location, tmp_path / "theirs")
     assert read_scores(tmp_path / "theirs") == read_scores(tmp_path / "ours")
+    # Of some benchmarks one case is scored alike whether judges were asked or not.
+    assert read_judgments(tmp_path / "theirs") == read_judgments(tmp_path / "ours")
+    # In hsii-live the tests' model says nothing that a judge is asked about.
+    assert bool(read_judgments(tmp_path / "ours")) == ("judge" in roles and benchmark != "hsii-live")
     (found,) = log.results.scores
     assert {name: metric.value for name, metric in found.metrics.items()} == same(list_values(ours.estimates))
     assert any(estimate.value is not None for estimate in theirs.estimates)
